@@ -1,0 +1,26 @@
+"""How well a selection predicts, measured on samples that it never saw.
+
+::
+
+    selector, estimator, X, y
+        |   one clone a fold, seeds drawn and kept
+        v
+    nested.py    the whole selection repeated inside every outer training part
+        |
+    support.py   which input columns a fitted selector, or a pipeline of them, kept
+        |
+    interval.py  corrected resampled t-interval of the fold scores
+        v
+    result.py    NestedResult: the numbers, and in words which of them may be published
+
+This room knows selectors only through scikit-learn's interface (``fit``, ``transform``,
+``get_support``), so any selector can be evaluated.
+"""
+
+from __future__ import annotations
+
+from .interval import Interval, corrected_t_interval
+from .nested import nested_cross_validate
+from .result import NestedResult
+
+__all__ = ["Interval", "NestedResult", "corrected_t_interval", "nested_cross_validate"]

@@ -1,0 +1,278 @@
+"""Nested cross-validation: the whole selection repeated in every outer fold."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _num_samples, has_fit_parameter
+
+from .interval import corrected_t_interval, score_range
+from .result import NestedResult
+from .support import last_selecting_step, steps_of, support_of, without_selection
+
+__all__ = ["nested_cross_validate"]
+
+_Folds = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+
+class _FoldScores(NamedTuple):
+    honest: float
+    full: float
+    chance: float
+    observed: float
+    remeasured: float
+    support: NDArray[np.bool_]
+    seconds: float
+
+
+def nested_cross_validate(
+    selector: Any,
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    cv: int | Iterable[Any] | Any = 5,
+    scoring: str | Callable[..., float] | None = None,
+    groups: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    random_state: int | None = None,
+    level: float = 0.95,
+) -> NestedResult:
+    """Honest score of a selection: repeat all of it in every outer fold.
+
+    In each outer fold a clone of the selector is fitted to the training part alone, the estimator
+    is fitted to the selected columns of it, and both are scored on the test part, which neither
+    has seen. A score that was measured on the searched samples is optimistic, even on fresh
+    folds; the mean over these outer folds is not.
+
+    Parameters
+    ----------
+    selector : selector or Pipeline
+        Anything with ``get_support``, or a pipeline of steps that keep the columns (a scaler) and
+        at least one selector. A scaler inside the pipeline is fitted inside each training part.
+    estimator : estimator or None
+        What predicts from the selected features. None means the estimator that the selector
+        wraps, or the last step of the pipeline where that one predicts.
+    X : array-like or DataFrame of shape (n_samples, n_features)
+        The features.
+    y : array-like of shape (n_samples,)
+        The target: class labels of any type, or numbers for a regressor.
+    cv : int, splitter or iterable of (train, test), default 5
+        Outer folds, as in :func:`sklearn.model_selection.cross_val_score`: an int means
+        stratified folds for a classifier, unshuffled.
+    scoring : str, callable or None, default None
+        None means the selector's own ``scoring``, and the estimator's ``score`` without one.
+    groups : array-like of shape (n_samples,) or None, default None
+        For outer splitters that keep groups together; also handed to a selector (not inside a
+        pipeline) whose fit takes ``groups``.
+    n_jobs : int or None, default None
+        Processes over the outer folds; None means one after the other, where a selector may use
+        threads itself.
+    random_state : int or None, default None
+        Every parameter ``random_state=None`` of selector and estimator gets a seed of its fold,
+        drawn from this one. None draws one and records it.
+    level : float, default 0.95
+        Level of confidence of the interval.
+
+    Returns
+    -------
+    NestedResult
+        ``score`` and ``interval`` are honest; the text of the result says what the rest is.
+
+    Raises
+    ------
+    ValueError
+        Where nothing selects, no estimator is found, or X and y differ in length.
+
+    References
+    ----------
+    C. Ambroise, G. McLachlan (2002), Selection bias in gene extraction on the basis of microarray
+    gene-expression data, PNAS 99(10), 6562-6566. C. Nadeau, Y. Bengio (2003), Machine Learning
+    52, 239-281 (the interval).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from bitsieve.evaluation import nested_cross_validate
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = nested_cross_validate(SelectKBest(k=2), KNeighborsClassifier(1), X, y)
+    >>> round(result.score, 3), result.consensus_support.tolist()
+    (0.967, [False, False, True, True])
+    """
+    X, y, groups = indexable(X, y, groups)
+    selector, estimator = _split_estimator(selector, estimator)
+    search_scoring = getattr(last_selecting_step(selector), "scoring", None)
+    if scoring is None:
+        scoring = search_scoring
+    same_scoring = search_scoring in (None, scoring) or scoring is None
+    scorer = check_scoring(estimator, scoring=scoring)
+    name = _scorer_name(scoring, estimator)
+
+    labels = np.asarray(y)
+    splitter = check_cv(cv, labels, classifier=is_classifier(estimator))
+    folds: _Folds = [
+        (np.asarray(train), np.asarray(test)) for train, test in splitter.split(X, labels, groups)
+    ]
+    base = _drawn_seed() if random_state is None else int(random_state)
+    seeds = (np.random.SeedSequence(base).generate_state(len(folds)) >> 1).astype(np.int64)
+    n_features = _n_columns(X)
+    rows = Parallel(n_jobs=n_jobs)(
+        delayed(_score_fold)(
+            selector, estimator, X, y, groups, train, test, scorer, int(seed), n_features
+        )
+        for (train, test), seed in zip(folds, seeds, strict=True)
+    )
+
+    scores = np.array([row.honest for row in rows])
+    observed = np.array([row.observed for row in rows])
+    remeasured = np.array([row.remeasured for row in rows])
+    honest = float(scores.mean())
+    return NestedResult(
+        score=honest,
+        interval=corrected_t_interval(
+            scores,
+            [len(test) for _, test in folds],
+            [len(train) for train, _ in folds],
+            level=level,
+            bounds=score_range(name),
+        ),
+        scores=scores,
+        full_scores=np.array([row.full for row in rows]),
+        chance_scores=np.array([row.chance for row in rows]),
+        observed_scores=observed,
+        remeasured_scores=remeasured,
+        optimism=float(observed.mean()) - honest if same_scoring else float("nan"),
+        remeasured_optimism=float(remeasured.mean()) - honest if same_scoring else float("nan"),
+        supports=np.array([row.support for row in rows], dtype=bool),
+        seeds=seeds,
+        random_state=base,
+        seconds=np.array([row.seconds for row in rows]),
+        scoring=name,
+        folds=folds,
+        feature_names=_names(X),
+    )
+
+
+def _split_estimator(selector: Any, estimator: Any) -> tuple[Any, Any]:
+    """Return the part that selects and the part that predicts."""
+    if estimator is not None:
+        last_selecting_step(selector)
+        return selector, estimator
+    if isinstance(selector, Pipeline):
+        last = selector.steps[-1][1]
+        if hasattr(last, "predict") and not hasattr(last, "get_support"):
+            last_selecting_step(selector[:-1])
+            return selector[:-1], last
+    wrapped = getattr(last_selecting_step(selector), "estimator", None)
+    if wrapped is None:
+        raise ValueError(
+            f"estimator is None and {selector!r} wraps none: pass the estimator that is to "
+            "predict from the selected features."
+        )
+    return selector, wrapped
+
+
+def _score_fold(
+    selector: Any,
+    estimator: Any,
+    X: Any,
+    y: Any,
+    groups: Any,
+    train: NDArray[np.int64],
+    test: NDArray[np.int64],
+    scorer: Callable[..., float],
+    seed: int,
+    n_features: int,
+) -> _FoldScores:
+    """Select, fit and score one outer fold; the test part is used for scoring only."""
+    start = time.perf_counter()
+    X_train, y_train = _safe_indexing(X, train), _safe_indexing(y, train)
+    X_test, y_test = _safe_indexing(X, test), _safe_indexing(y, test)
+    dummy = _dummy(estimator).fit(X_train, y_train)
+
+    fitted = _seeded(clone(selector), seed)
+    params = {}
+    if groups is not None and has_fit_parameter(fitted, "groups"):
+        params["groups"] = _safe_indexing(groups, train)
+    fitted.fit(X_train, y_train, **params)
+    support = support_of(fitted, n_features)
+    model: Any = dummy
+    if support.any():
+        predictor = _seeded(clone(estimator), seed).fit(fitted.transform(X_train), y_train)
+        model = Pipeline([("selector", fitted), ("estimator", predictor)])
+
+    everything = _seeded(clone(estimator), seed)
+    preparation = without_selection(selector)
+    if preparation is not None:
+        everything = Pipeline([*preparation.steps, ("estimator", everything)])
+    everything.fit(X_train, y_train)
+
+    search = steps_of(fitted)
+    claims = [step for _, step in search if hasattr(step, "best_score_")]
+    observed = remeasured = float("nan")
+    if claims:
+        remeasured = float(claims[-1].best_score_)
+        observed = float(getattr(claims[-1], "best_observed_score_", remeasured))
+    return _FoldScores(
+        honest=float(scorer(model, X_test, y_test)),
+        full=float(scorer(everything, X_test, y_test)),
+        chance=float(scorer(dummy, X_test, y_test)),
+        observed=observed,
+        remeasured=remeasured,
+        support=support,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _seeded(estimator: Any, seed: int) -> Any:
+    """Give every random_state that is None the seed, so that a fold can be repeated."""
+    unset = {
+        key: seed
+        for key, value in estimator.get_params(deep=True).items()
+        if (key == "random_state" or key.endswith("__random_state")) and value is None
+    }
+    return estimator.set_params(**unset) if unset else estimator
+
+
+def _dummy(estimator: Any) -> Any:
+    return DummyRegressor() if is_regressor(estimator) else DummyClassifier(strategy="prior")
+
+
+def _scorer_name(scoring: str | Callable[..., float] | None, estimator: Any) -> str:
+    if isinstance(scoring, str):
+        return scoring
+    if scoring is None:
+        return "r2" if is_regressor(estimator) else "accuracy"
+    return getattr(scoring, "__name__", type(scoring).__name__)
+
+
+def _drawn_seed() -> int:
+    return int(np.random.SeedSequence().generate_state(1)[0])
+
+
+def _n_columns(X: Any) -> int:
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    if len(shape) != 2:
+        raise ValueError(
+            f"X must have two dimensions (samples, features), but has shape {tuple(shape)} with "
+            f"{_num_samples(X)} samples."
+        )
+    return int(shape[1])
+
+
+def _names(X: Any) -> list[str] | None:
+    columns = getattr(X, "columns", None)
+    return None if columns is None else [str(column) for column in columns]

@@ -1,0 +1,162 @@
+"""What nested cross-validation found, and which of its numbers may be published."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .interval import Interval
+
+__all__ = ["NestedResult"]
+
+
+@dataclass(frozen=True, repr=False)
+class NestedResult:
+    """Scores of a selection that was repeated in every outer fold.
+
+    Only :attr:`score` is honest: it comes from samples that neither the selection nor the
+    estimator saw. ``observed`` and ``re-measured`` scores come from the searched samples and are
+    optimistic, however often they are measured.
+
+    Attributes
+    ----------
+    score : float
+        Mean of :attr:`scores`, the number that may be published, with :attr:`interval`.
+    interval : Interval
+        Corrected resampled t-interval (low, high, level), clipped to the range of the scorer.
+    scores : float64 array of shape (n_folds,)
+        Score of the selected features on each outer test part; greater is better.
+    full_scores : float64 array of shape (n_folds,)
+        The same estimator with all features, same folds.
+    chance_scores : float64 array of shape (n_folds,)
+        ``DummyClassifier("prior")`` or ``DummyRegressor()``, same folds.
+    observed_scores, remeasured_scores : float64 arrays of shape (n_folds,)
+        What the search claimed inside each fold (``best_observed_score_``, ``best_score_``); NaN
+        where the selector has no such attribute.
+    optimism, remeasured_optimism : float
+        Mean claimed score minus mean honest score; NaN where nothing was claimed or where the
+        search used another scorer.
+    supports : bool array of shape (n_folds, n_features)
+        The features that each fold selected.
+    consensus_support : bool array of shape (n_features,)
+        Selected in more than half the folds. This set itself was not scored.
+    n_features : int64 array of shape (n_folds,)
+        Number of selected features a fold.
+    seeds : int64 array of shape (n_folds,)
+        Seed given to every ``random_state=None`` of a fold.
+    random_state : int
+        The seed those were drawn from; pass it to repeat the evaluation.
+    seconds : float64 array of shape (n_folds,)
+        Wall-clock time of each fold, in seconds.
+    scoring : str
+        Name of the scorer.
+    folds : list of (train, test) int64 arrays
+        The outer splits.
+    feature_names : list of str or None
+        Column names, where the input had them.
+    """
+
+    score: float
+    interval: Interval
+    scores: NDArray[np.float64]
+    full_scores: NDArray[np.float64]
+    chance_scores: NDArray[np.float64]
+    observed_scores: NDArray[np.float64]
+    remeasured_scores: NDArray[np.float64]
+    optimism: float
+    remeasured_optimism: float
+    supports: NDArray[np.bool_]
+    seeds: NDArray[np.int64]
+    random_state: int
+    seconds: NDArray[np.float64]
+    scoring: str
+    folds: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=list)
+    feature_names: list[str] | None = None
+
+    @property
+    def n_folds(self) -> int:
+        """Number of outer folds."""
+        return len(self.scores)
+
+    @property
+    def n_features(self) -> NDArray[np.int64]:
+        """Number of selected features in each fold."""
+        return self.supports.sum(axis=1).astype(np.int64)
+
+    @property
+    def n_times_selected(self) -> NDArray[np.int64]:
+        """In how many folds each feature was selected, shape (n_features,)."""
+        return self.supports.sum(axis=0).astype(np.int64)
+
+    @property
+    def consensus_support(self) -> NDArray[np.bool_]:
+        """Features that more than half the folds selected."""
+        support: NDArray[np.bool_] = 2 * self.n_times_selected > self.n_folds
+        return support
+
+    @property
+    def full_score(self) -> float:
+        """Mean score with all features."""
+        return float(self.full_scores.mean())
+
+    @property
+    def chance_score(self) -> float:
+        """Mean score of a prediction that looks at no feature."""
+        return float(self.chance_scores.mean())
+
+    @property
+    def beats_chance(self) -> bool | None:
+        """Whether the whole interval lies above the chance level; None without an interval."""
+        if np.isnan(self.interval.low):
+            return None
+        return self.interval.low > self.chance_score
+
+    def summary(self) -> str:
+        """Return the result as a short text that says which number may be published.
+
+        Returns
+        -------
+        str
+            Several lines, without a final newline.
+        """
+        low, high, level = self.interval
+        span = (
+            "no interval from a single fold"
+            if np.isnan(low)
+            else f"{100 * level:g} % interval {low:.4f} to {high:.4f}"
+        )
+        sizes = self.n_features
+        size = str(sizes.min()) if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
+        lines = [
+            f"Nested cross-validation: {self.n_folds} outer folds, {self.scoring}, "
+            "greater is better.",
+            f"  honest        {self.score:8.4f}  {span}; this number may be published",
+            f"  all features  {self.full_score:8.4f}  same folds, no selection",
+            f"  chance        {self.chance_score:8.4f}  same folds, a prediction from no feature",
+        ]
+        for name, scores, why in (
+            ("observed", self.observed_scores, "best that the searches saw"),
+            ("re-measured", self.remeasured_scores, "fresh folds of the searched samples"),
+        ):
+            if not np.all(np.isnan(scores)):
+                lines.append(
+                    f"  {name:<12}  {np.nanmean(scores):8.4f}  {why}; optimistic, "
+                    "not for publication"
+                )
+        if not np.isnan(self.optimism):
+            lines.append(f"  optimism      {self.optimism:8.4f}  observed minus honest")
+        lines.append(
+            f"  {size} of {self.supports.shape[1]} features a fold; "
+            f"{int(self.consensus_support.sum())} in more than half the folds."
+        )
+        if self.beats_chance is False:
+            lines.append(
+                "The honest interval reaches the chance level: the selection is not shown to "
+                "predict better than chance."
+            )
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.summary()
