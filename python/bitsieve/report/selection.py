@@ -55,7 +55,7 @@ def selection_rows(
     [('b', 1, 1, 5, 5), ('a', 0, 0, 2, 5)]
     """
     chosen = np.asarray(selected, dtype=bool)
-    counts = np.zeros(len(chosen), int) if n_folds_selected is None else np.asarray(n_folds_selected)
+    counts = np.asarray([0] * len(chosen) if n_folds_selected is None else n_folds_selected)
     if not len(names) == len(chosen) == len(counts):
         raise ValueError(
             f"expected one name, one selected flag and one fold count a feature, but got "

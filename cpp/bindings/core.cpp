@@ -1,0 +1,161 @@
+// Instruction sets, masks, folds and random numbers.
+#include <cstring>
+#include <stdexcept>
+
+#include "bitsieve/core/folds.hpp"
+#include "bitsieve/core/isa.hpp"
+#include "bitsieve/core/mask.hpp"
+#include "bitsieve/core/parallel.hpp"
+#include "bitsieve/core/rng.hpp"
+#include "rooms.hpp"
+
+namespace py = pybind11;
+
+namespace bitsieve {
+
+bool python_interrupt() {
+  const py::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
+namespace {
+
+Array<std::uint64_t> philox(std::uint64_t seed, std::uint64_t stream, std::uint64_t offset,
+                            std::size_t n) {
+  Array<std::uint64_t> out(static_cast<py::ssize_t>(n));
+  std::uint64_t* words = out.mutable_data();
+  {
+    const py::gil_scoped_release release;
+    PhiloxStream rng(seed, stream, offset);
+    for (std::size_t i = 0; i < n; ++i) words[i] = rng.next();
+  }
+  return out;
+}
+
+void check_folds(std::size_t n, std::size_t n_splits, std::size_t n_repeats) {
+  if (n_splits < 2 || n_splits > n) {
+    throw std::invalid_argument("n_splits must be from 2 to the number of samples (" +
+                                std::to_string(n) + "), got " + std::to_string(n_splits));
+  }
+  if (n_repeats < 1) throw std::invalid_argument("n_repeats must be at least 1, got 0");
+}
+
+Array<std::int32_t> stratified(const Array<std::int32_t>& codes, std::size_t n_classes,
+                               std::size_t n_splits, std::size_t n_repeats, std::uint64_t seed) {
+  if (codes.ndim() != 1) throw std::invalid_argument("codes must be one-dimensional");
+  const std::size_t n = static_cast<std::size_t>(codes.size());
+  check_folds(n, n_splits, n_repeats);
+  const std::int32_t* y = codes.data();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (y[i] < 0 || static_cast<std::size_t>(y[i]) >= n_classes) {
+      throw std::invalid_argument("codes must lie in [0, n_classes)");
+    }
+  }
+  Array<std::int32_t> out({n_repeats, n});
+  std::int32_t* folds = out.mutable_data();
+  const py::gil_scoped_release release;
+  stratified_folds(y, n, n_classes, n_splits, n_repeats, seed, folds);
+  return out;
+}
+
+Array<std::int32_t> shuffled(std::size_t n, std::size_t n_splits, std::size_t n_repeats,
+                             std::uint64_t seed) {
+  check_folds(n, n_splits, n_repeats);
+  Array<std::int32_t> out({n_repeats, n});
+  std::int32_t* folds = out.mutable_data();
+  const py::gil_scoped_release release;
+  shuffled_folds(n, n_splits, n_repeats, seed, folds);
+  return out;
+}
+
+Array<std::uint64_t> pack(const Array<bool>& masks) {
+  if (masks.ndim() != 2) throw std::invalid_argument("masks must be two-dimensional");
+  const std::size_t m = static_cast<std::size_t>(masks.shape(0));
+  const std::size_t p = static_cast<std::size_t>(masks.shape(1));
+  const std::size_t w = words_for(p);
+  Array<std::uint64_t> out({m, w});
+  std::uint64_t* words = out.mutable_data();
+  const bool* bits = masks.data();
+  const py::gil_scoped_release release;
+  std::memset(words, 0, m * w * sizeof(std::uint64_t));
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t f = 0; f < p; ++f) {
+      words[i * w + f / 64] |= static_cast<Word>(bits[i * p + f]) << (f % 64);
+    }
+  }
+  return out;
+}
+
+void check_words(const Array<std::uint64_t>& words, std::size_t p) {
+  if (words.ndim() != 2 || static_cast<std::size_t>(words.shape(1)) != words_for(p)) {
+    throw std::invalid_argument("words must have shape (n_masks, " + std::to_string(words_for(p)) +
+                                ") for " + std::to_string(p) + " features");
+  }
+}
+
+Array<bool> unpack(const Array<std::uint64_t>& words, std::size_t p) {
+  check_words(words, p);
+  const std::size_t m = static_cast<std::size_t>(words.shape(0)), w = words_for(p);
+  Array<bool> out({m, p});
+  bool* bits = out.mutable_data();
+  const Word* data = words.data();
+  const py::gil_scoped_release release;
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t f = 0; f < p; ++f) bits[i * p + f] = get_bit(data + i * w, f);
+  }
+  return out;
+}
+
+Array<std::int64_t> counts(const Array<std::uint64_t>& words) {
+  if (words.ndim() != 2) throw std::invalid_argument("words must be two-dimensional");
+  const std::size_t m = static_cast<std::size_t>(words.shape(0));
+  const std::size_t w = static_cast<std::size_t>(words.shape(1));
+  Array<std::int64_t> out(static_cast<py::ssize_t>(m));
+  std::int64_t* totals = out.mutable_data();
+  const Word* data = words.data();
+  const py::gil_scoped_release release;
+  for (std::size_t i = 0; i < m; ++i) {
+    totals[i] = static_cast<std::int64_t>(count_bits(data + i * w, w));
+  }
+  return out;
+}
+
+Array<std::uint64_t> median(const Array<std::uint64_t>& words, const Array<std::uint64_t>& anchor) {
+  if (words.ndim() != 2 || anchor.ndim() != 1 || anchor.shape(0) != words.shape(1)) {
+    throw std::invalid_argument("words must have shape (n_masks, n_words), anchor (n_words,)");
+  }
+  const std::size_t m = static_cast<std::size_t>(words.shape(0));
+  const std::size_t w = static_cast<std::size_t>(words.shape(1));
+  const std::vector<Word> result = hamming_median(words.data(), m, w, anchor.data());
+  Array<std::uint64_t> out(static_cast<py::ssize_t>(w));
+  std::copy(result.begin(), result.end(), out.mutable_data());
+  return out;
+}
+
+}  // namespace
+
+void register_core(py::module_& module) {
+  py::register_exception_translator([](std::exception_ptr error) {
+    try {
+      if (error) std::rethrow_exception(error);
+    } catch (const Interrupted&) {
+      // PyErr_CheckSignals has set the exception already.
+      if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
+    }
+  });
+  module.def("available_isas", &available_isas);
+  module.def("get_isa", &get_isa);
+  module.def("set_isa", &set_isa, py::arg("name"));
+  module.def("philox", &philox, py::arg("seed"), py::arg("stream"), py::arg("offset"),
+             py::arg("n"));
+  module.def("stratified_folds", &stratified, py::arg("codes").noconvert(), py::arg("n_classes"),
+             py::arg("n_splits"), py::arg("n_repeats"), py::arg("seed"));
+  module.def("shuffled_folds", &shuffled, py::arg("n"), py::arg("n_splits"), py::arg("n_repeats"),
+             py::arg("seed"));
+  module.def("mask_pack", &pack, py::arg("masks").noconvert());
+  module.def("mask_unpack", &unpack, py::arg("words").noconvert(), py::arg("n_features"));
+  module.def("mask_counts", &counts, py::arg("words").noconvert());
+  module.def("hamming_median", &median, py::arg("words").noconvert(), py::arg("anchor").noconvert());
+}
+
+}  // namespace bitsieve

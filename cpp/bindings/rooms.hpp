@@ -1,0 +1,21 @@
+// What each room of the extension adds to the module; the one place that includes pybind11.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace bitsieve {
+
+void register_core(pybind11::module_& module);
+void register_fitness(pybind11::module_& module);
+void register_search(pybind11::module_& module);
+
+// For InterruptScope: asks Python for a pending Ctrl-C, from the main thread of a GIL-free call.
+bool python_interrupt();
+
+// A wrong dtype, a strided array or a list is refused, never silently copied or cast.
+template <typename T>
+using Array = pybind11::array_t<T, pybind11::array::c_style>;
+
+}  // namespace bitsieve

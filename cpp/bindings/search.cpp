@@ -1,0 +1,111 @@
+// The search room. An ask or a tell takes microseconds, so the interpreter lock is kept: an
+// object belongs to the one loop that drives it.
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "bitsieve/core/mask.hpp"
+#include "bitsieve/search/spsa.hpp"
+#include "rooms.hpp"
+
+namespace py = pybind11;
+
+namespace bitsieve {
+namespace {
+
+using Vector = Array<double>;
+
+void check_position(const Vector& values, const char* name) {
+  if (values.ndim() != 1 || values.shape(0) == 0) {
+    throw std::invalid_argument(std::string(name) + " must be one-dimensional and not empty");
+  }
+  const double* v = values.data();
+  if (!std::all_of(v, v + values.shape(0), [](double x) { return std::isfinite(x); })) {
+    throw std::invalid_argument(std::string(name) + " must be finite");
+  }
+}
+
+BinarySpsa make_spsa(const Vector& start, std::uint64_t seed, double perturbation,
+                     double stability, double decay, double gain, double step_fraction,
+                     std::int64_t n_calibration, std::size_t n_select) {
+  check_position(start, "start");
+  const auto n_features = static_cast<std::size_t>(start.shape(0));
+  if (!(perturbation > 0.0) || !(stability >= 0.0) || !(decay >= 0.0) || !(step_fraction > 0.0) ||
+      !std::isfinite(perturbation + stability + decay + step_fraction)) {
+    throw std::invalid_argument(
+        "perturbation and step_fraction must be above 0, stability and decay at least 0");
+  }
+  if (!std::isnan(gain) && !(gain > 0.0 && std::isfinite(gain))) {
+    throw std::invalid_argument("gain must be above 0, or NaN for the automatic one");
+  }
+  if (n_calibration < 1) throw std::invalid_argument("n_calibration must be at least 1");
+  if (n_select > n_features) {
+    throw std::invalid_argument("n_select must be at most the number of features");
+  }
+  SpsaOptions options;
+  options.perturbation = perturbation;
+  options.stability = stability;
+  options.decay = decay;
+  options.gain = gain;
+  options.step_fraction = step_fraction;
+  options.n_calibration = n_calibration;
+  options.n_select = n_select;
+  return BinarySpsa(start.data(), n_features, seed, options);
+}
+
+Array<Word> ask(BinarySpsa& spsa) {
+  const auto n_words = static_cast<py::ssize_t>(words_for(spsa.n_features()));
+  Array<Word> masks(
+      {static_cast<py::ssize_t>(BinarySpsa::masks_per_ask), n_words});
+  spsa.ask(masks.mutable_data());
+  return masks;
+}
+
+void tell(BinarySpsa& spsa, double plus, double minus) {
+  if (!std::isfinite(plus) || !std::isfinite(minus)) {
+    throw std::invalid_argument("scores must be finite");
+  }
+  spsa.tell(plus, minus);
+}
+
+py::tuple get_state(const BinarySpsa& spsa) {
+  const SpsaState& state = spsa.state();
+  const Vector position(static_cast<py::ssize_t>(spsa.n_features()), spsa.position());
+  return py::make_tuple(position, state.iteration, state.gain, state.sum_of_squares,
+                        state.n_differences);
+}
+
+void set_state(BinarySpsa& spsa, const Vector& position, std::int64_t iteration, double gain,
+               double sum_of_squares, std::int64_t n_differences) {
+  check_position(position, "w");
+  if (static_cast<std::size_t>(position.shape(0)) != spsa.n_features()) {
+    throw std::invalid_argument("w has " + std::to_string(position.shape(0)) +
+                                " features, the search has " + std::to_string(spsa.n_features()));
+  }
+  if (iteration < 0 || n_differences < 0 || !(sum_of_squares >= 0.0)) {
+    throw std::invalid_argument("counts and sums of a state cannot be negative");
+  }
+  spsa.set_state(position.data(), SpsaState{iteration, gain, sum_of_squares, n_differences});
+}
+
+}  // namespace
+
+void register_search(py::module_& module) {
+  py::class_<BinarySpsa>(module, "BinarySPSA",
+                         "Binary SPSA over packed masks; bitsieve.search is its Python face.")
+      .def(py::init(&make_spsa), py::arg("start").noconvert(), py::kw_only(), py::arg("seed"),
+           py::arg("perturbation"), py::arg("stability"), py::arg("decay"), py::arg("gain"),
+           py::arg("step_fraction"), py::arg("n_calibration"), py::arg("n_select"))
+      .def_property_readonly("n_features", &BinarySpsa::n_features)
+      .def_property_readonly("seed", &BinarySpsa::seed)
+      .def("set_seed", &BinarySpsa::set_seed, py::arg("seed"))
+      .def("ask", &ask, "uint64 (3, n_words): the iterate, plus and minus.")
+      .def("tell", &tell, py::arg("plus"), py::arg("minus"))
+      .def("is_decided", &BinarySpsa::is_decided)
+      .def("state", &get_state, "(w, iteration, gain, sum_of_squares, n_differences)")
+      .def("set_state", &set_state, py::arg("position").noconvert(), py::arg("iteration"),
+           py::arg("gain"), py::arg("sum_of_squares"), py::arg("n_differences"));
+}
+
+}  // namespace bitsieve

@@ -1,0 +1,20 @@
+// Fresh cross-validation folds from a seed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bitsieve {
+
+// Stratified k-fold, repeated: folds[r * n + i] is the test fold of sample i in repeat r.
+// Every fold gets as many of each class as scikit-learn's StratifiedKFold would give it; which
+// samples those are is drawn anew for each repeat (Fisher-Yates on Philox, key (seed, folds)).
+void stratified_folds(const std::int32_t* codes, std::size_t n, std::size_t n_classes,
+                      std::size_t n_splits, std::size_t n_repeats, std::uint64_t seed,
+                      std::int32_t* folds);
+
+// Shuffled k-fold, repeated: the first n % n_splits folds are one sample larger.
+void shuffled_folds(std::size_t n, std::size_t n_splits, std::size_t n_repeats, std::uint64_t seed,
+                    std::int32_t* folds);
+
+}  // namespace bitsieve

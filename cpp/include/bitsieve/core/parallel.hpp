@@ -1,0 +1,48 @@
+// A small pool of parked std::threads. Chunks are fixed by the caller, so what is computed never
+// depends on the number of threads; only who computes it does.
+//
+// Not OpenMP: that hangs after fork, spins beside other copies of itself, is missing from
+// AppleClang and blinds the thread sanitizer. After a fork the child starts a pool of its own.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <stdexcept>
+
+namespace bitsieve {
+
+// Thrown out of parallel_for when the interrupt poll says so.
+class Interrupted : public std::runtime_error {
+ public:
+  Interrupted() : std::runtime_error("interrupted") {}
+};
+
+// Asked by the calling thread between its chunks, ten times a second at most; true means stop.
+// It belongs to the calling thread: set it for the time of a call (see InterruptScope).
+using InterruptPoll = bool (*)();
+
+class InterruptScope {
+ public:
+  explicit InterruptScope(InterruptPoll poll);
+  ~InterruptScope();
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+
+ private:
+  InterruptPoll previous_;
+};
+
+// Poll now if a tenth of a second has passed; throws Interrupted. For long serial loops.
+void check_interrupt();
+
+// Run body(chunk) for chunk = 0 .. n_chunks - 1 on up to n_threads threads, the caller among
+// them. The first exception of any thread is rethrown here after all have stopped. A call from
+// inside a body runs serially.
+void parallel_for(std::size_t n_chunks, int n_threads,
+                  const std::function<void(std::size_t)>& body);
+
+// The same; the body also learns which worker (0 .. n_threads - 1) runs it, for scratch memory.
+void parallel_for_worker(std::size_t n_chunks, int n_threads,
+                         const std::function<void(std::size_t chunk, int worker)>& body);
+
+}  // namespace bitsieve

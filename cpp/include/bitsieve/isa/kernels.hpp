@@ -1,0 +1,72 @@
+// The hot inner loops, compiled once per instruction set and called through one table.
+//
+// Contract of every kernel: plain pointers and sizes, no allocation, no threads, no exceptions.
+// Rows are 64-byte aligned, `ld` is a multiple of 16, and elements past n are zero.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bitsieve {
+
+// One test sample of the one-flip kernel: who may be its neighbour, classes apart.
+struct FlipTest {
+  std::int32_t sample;
+  std::int32_t split;
+  std::int32_t same_begin, same_end;    // into FlipTests::candidates: training samples of its class
+  std::int32_t other_begin, other_end;  // and of the other classes
+};
+
+struct FlipTests {
+  const FlipTest* tests;
+  std::size_t n_tests;
+  const std::int32_t* candidates;
+  std::size_t n_splits;
+};
+
+inline constexpr std::size_t flip_lanes = 16;  // features a call of flips_nearest
+
+struct Kernels {
+  const char* name;
+
+  // gram[i * ldc + j] += sign * sum_f rows[f * ld + i] * rows[f * ld + j], for j >= i at least.
+  // Cost: n^2 / 2 * m multiply-adds; limit 2 vectors of them a cycle (32 on AVX-512).
+  // Rounding: |error| <= (m + 1) * 2^-24 * sum |products|, and one rounding of the sum with gram.
+  void (*gram_float)(const float* rows, std::size_t ld, std::size_t n, std::size_t m, float* gram,
+                     std::size_t ldc, float sign);
+
+  // The same in fixed point: each product is rounded once to a multiple of the unit that `magic`
+  // (1.5 * 2^52 units) pins, then added exactly. Products must stay below 2^50 units, and their
+  // factors must be float32 values, so that with and without an FMA unit the bits are the same.
+  // Cost: n^2 / 2 * m (multiply-add + integer add); limit one vector of pairs a cycle.
+  void (*gram_fixed)(const double* rows, std::size_t ld, std::size_t n, std::size_t m,
+                     std::int64_t* gram, std::size_t ldc, double magic, int sign);
+
+  // terms[j] = squares[j] - 2 * gram_row[j] for j < ld. Limit: memory.
+  void (*distance_terms)(const float* gram_row, const float* squares, std::size_t ld,
+                         float* terms);
+
+  // The least value and its lowest index. Limit: one pass over L1.
+  std::size_t (*argmin)(const float* values, std::size_t ld, float* least);
+
+  // One-flip neighbours under 1-NN, flip_lanes features at a time.
+  //   values[j * 16 + lane]  feature values, sample-major
+  //   base[i * ld + j]       squared distances under the base mask
+  //   sign[lane]             +1 the feature joins the mask, -1 it leaves
+  //   margin[i], spread[lane]  the error bound of a distance of sample i is
+  //                            margin[i] + 2^-21 * (|value| + spread)^2 + 2^-22 * distance
+  // correct[split * 16 + lane] counts test samples whose nearest neighbour is surely of their
+  // class; unsure[test] has a bit for each lane where the bound does not decide.
+  // Cost: 3 vector operations a (pair, 16 features); limit 1.5 cycles each.
+  void (*flips_nearest)(const float* values, const float* base, std::size_t ld, const float* sign,
+                        const float* margin, const float* spread, const FlipTests& tests,
+                        std::int32_t* correct, std::uint16_t* unsure);
+};
+
+extern const Kernels kernels_baseline;
+#if defined(BITSIEVE_X86)
+extern const Kernels kernels_avx2;
+extern const Kernels kernels_avx512;
+#endif
+
+}  // namespace bitsieve

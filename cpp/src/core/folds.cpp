@@ -1,0 +1,69 @@
+#include "bitsieve/core/folds.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "bitsieve/core/rng.hpp"
+
+namespace bitsieve {
+namespace {
+
+void shuffle(std::int32_t* values, std::size_t n, PhiloxStream& rng) {
+  for (std::size_t i = n; i > 1; --i) std::swap(values[i - 1], values[rng.below(i)]);
+}
+
+PhiloxStream repeat_stream(std::uint64_t seed, std::size_t repeat) {
+  return {seed, static_cast<std::uint64_t>(Stream::folds), 0, repeat};
+}
+
+}  // namespace
+
+void stratified_folds(const std::int32_t* codes, std::size_t n, std::size_t n_classes,
+                      std::size_t n_splits, std::size_t n_repeats, std::uint64_t seed,
+                      std::int32_t* folds) {
+  // Labels sorted by the first appearance of their class are dealt to the folds in turn; that
+  // fixes how many of a class a fold gets.
+  std::vector<std::vector<std::int32_t>> members;
+  std::vector<std::size_t> place(n_classes, n_classes);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::size_t& at = place[static_cast<std::size_t>(codes[i])];
+    if (at == n_classes) {
+      at = members.size();
+      members.emplace_back();
+    }
+    members[at].push_back(static_cast<std::int32_t>(i));
+  }
+  n_classes = members.size();
+  std::vector<std::vector<std::int32_t>> dealt(n_classes);
+  std::size_t position = 0;
+  for (std::size_t c = 0; c < n_classes; ++c) {
+    std::vector<std::size_t> counts(n_splits, 0);
+    for (std::size_t i = 0; i < members[c].size(); ++i) ++counts[position++ % n_splits];
+    for (std::size_t f = 0; f < n_splits; ++f) {
+      dealt[c].insert(dealt[c].end(), counts[f], static_cast<std::int32_t>(f));
+    }
+  }
+  std::vector<std::int32_t> labels;
+  for (std::size_t r = 0; r < n_repeats; ++r) {
+    PhiloxStream rng = repeat_stream(seed, r);
+    for (std::size_t c = 0; c < n_classes; ++c) {
+      labels = dealt[c];
+      shuffle(labels.data(), labels.size(), rng);
+      for (std::size_t i = 0; i < labels.size(); ++i) {
+        folds[r * n + static_cast<std::size_t>(members[c][i])] = labels[i];
+      }
+    }
+  }
+}
+
+void shuffled_folds(std::size_t n, std::size_t n_splits, std::size_t n_repeats, std::uint64_t seed,
+                    std::int32_t* folds) {
+  for (std::size_t r = 0; r < n_repeats; ++r) {
+    PhiloxStream rng = repeat_stream(seed, r);
+    std::int32_t* row = folds + r * n;
+    for (std::size_t i = 0; i < n; ++i) row[i] = static_cast<std::int32_t>(i % n_splits);
+    shuffle(row, n, rng);
+  }
+}
+
+}  // namespace bitsieve

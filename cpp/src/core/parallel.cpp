@@ -1,0 +1,204 @@
+#include "bitsieve/core/parallel.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <algorithm>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#if !defined(_WIN32)
+#include <pthread.h>
+#endif
+
+namespace bitsieve {
+namespace {
+
+thread_local InterruptPoll current_poll = nullptr;
+thread_local std::chrono::steady_clock::time_point last_poll{};
+thread_local bool inside_body = false;
+
+bool poll_says_stop() {
+  if (current_poll == nullptr) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_poll < std::chrono::milliseconds(100)) return false;
+  last_poll = now;
+  return current_poll();
+}
+
+struct Job {
+  std::size_t n_chunks;
+  const std::function<void(std::size_t, int)>* body;
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> cancelled{false};
+  std::atomic<int> next_worker{1};
+  std::mutex error_mutex;
+  std::exception_ptr error;
+
+  void fail() {
+    const std::lock_guard<std::mutex> lock(error_mutex);
+    if (!error) error = std::current_exception();
+    cancelled = true;
+  }
+
+  void work(int worker, bool is_caller) {
+    inside_body = true;
+    while (!cancelled.load(std::memory_order_relaxed)) {
+      const std::size_t chunk = next.fetch_add(1, std::memory_order_relaxed);
+      if (chunk >= n_chunks) break;
+      try {
+        (*body)(chunk, worker);
+        if (is_caller && poll_says_stop()) throw Interrupted();
+      } catch (...) {
+        fail();
+      }
+    }
+    inside_body = false;
+  }
+};
+
+// Several Python threads may call at once: each job asks for helpers, and parked workers take
+// whatever asks. A job that gets none is done by its caller alone.
+class Pool {
+ public:
+  void run(Job& job, int n_helpers) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      while (static_cast<int>(threads_.size()) < n_helpers) {
+        threads_.emplace_back([this] { loop(); });
+      }
+      requests_.push_back({&job, n_helpers, 0});
+    }
+    wake_.notify_all();
+    job.work(0, true);
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (auto it = requests_.begin(); it != requests_.end(); ++it) {
+      if (it->job == &job) {
+        it->wanted = 0;  // no one else may join
+        break;
+      }
+    }
+    done_.wait(lock, [&] { return active_of(job) == 0; });
+    for (auto it = requests_.begin(); it != requests_.end(); ++it) {
+      if (it->job == &job) {
+        requests_.erase(it);
+        break;
+      }
+    }
+  }
+
+ private:
+  struct Request {
+    Job* job;
+    int wanted;
+    int active;
+  };
+
+  int active_of(const Job& job) const {
+    for (const auto& request : requests_) {
+      if (request.job == &job) return request.active;
+    }
+    return 0;
+  }
+
+  Request* wanting() {
+    for (auto& request : requests_) {
+      if (request.wanted > 0) return &request;
+    }
+    return nullptr;
+  }
+
+  void loop() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [&] { return wanting() != nullptr; });
+      Request* request = wanting();
+      Job* job = request->job;
+      --request->wanted;
+      ++request->active;
+      const int worker = job->next_worker.fetch_add(1);
+      lock.unlock();
+      job->work(worker, false);
+      lock.lock();
+      for (auto& each : requests_) {
+        if (each.job == job) --each.active;
+      }
+      done_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  std::vector<std::thread> threads_;
+  std::vector<Request> requests_;
+};
+
+// Never destroyed: in a forked child its threads do not exist, and joining parked threads at
+// unload could wait for ever.
+std::atomic<Pool*> pool_pointer{nullptr};
+std::mutex pool_mutex;
+
+#if !defined(_WIN32)
+void forget_pool_in_child() {
+  pool_pointer = nullptr;
+  new (&pool_mutex) std::mutex();
+  inside_body = false;
+}
+#endif
+
+Pool& pool() {
+  Pool* existing = pool_pointer.load();
+  if (existing != nullptr) return *existing;
+  const std::lock_guard<std::mutex> lock(pool_mutex);
+  if (pool_pointer.load() == nullptr) {
+#if !defined(_WIN32)
+    static const bool registered = [] {
+      pthread_atfork(nullptr, nullptr, forget_pool_in_child);
+      return true;
+    }();
+    (void)registered;
+#endif
+    pool_pointer = new Pool();
+  }
+  return *pool_pointer.load();
+}
+
+}  // namespace
+
+InterruptScope::InterruptScope(InterruptPoll poll) : previous_(current_poll) {
+  current_poll = poll;
+}
+InterruptScope::~InterruptScope() { current_poll = previous_; }
+
+void check_interrupt() {
+  if (poll_says_stop()) throw Interrupted();
+}
+
+void parallel_for_worker(std::size_t n_chunks, int n_threads,
+                         const std::function<void(std::size_t, int)>& body) {
+  if (n_chunks == 0) return;
+  const std::size_t useful = n_chunks < 1024 ? n_chunks : 1024;
+  const int n_helpers = static_cast<int>(
+      std::min<std::size_t>(useful, static_cast<std::size_t>(n_threads < 1 ? 1 : n_threads))) - 1;
+  if (n_helpers == 0 || inside_body) {
+    for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) {
+      body(chunk, 0);
+      if (!inside_body) check_interrupt();
+    }
+    return;
+  }
+  Job job;
+  job.n_chunks = n_chunks;
+  job.body = &body;
+  pool().run(job, n_helpers);
+  if (job.error) std::rethrow_exception(job.error);
+}
+
+void parallel_for(std::size_t n_chunks, int n_threads,
+                  const std::function<void(std::size_t)>& body) {
+  parallel_for_worker(n_chunks, n_threads, [&](std::size_t chunk, int) { body(chunk); });
+}
+
+}  // namespace bitsieve

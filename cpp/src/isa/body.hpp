@@ -1,0 +1,205 @@
+// The bodies of the kernels, once for all instruction sets. Each of the files beside this one
+// defines `Isa` (a vector of floats, one of doubles and one of 64-bit integers, and the few
+// operations on them) in a namespace of its own, then includes this file into that namespace.
+// No other header may be included here: an inline function compiled with wider instructions could
+// become the copy that the whole program links.
+
+// clang-format off
+#if defined(__GNUC__)
+#define BITSIEVE_INLINE inline __attribute__((always_inline))
+#else
+#define BITSIEVE_INLINE __forceinline
+#endif
+// clang-format on
+
+// ---- float Gram ---------------------------------------------------------------------------
+
+// A tile of I rows by J vectors lives in registers for the whole block of features.
+template <int I, int J>
+BITSIEVE_INLINE void gram_float_tile(const float* rows, std::size_t ld, std::size_t m,
+                                     std::size_t i0, std::size_t j0, float* gram, std::size_t ldc,
+                                     float sign) {
+  using F = typename Isa::F;
+  F total[I][J];
+  for (int i = 0; i < I; ++i) {
+    for (int j = 0; j < J; ++j) total[i][j] = Isa::zero();
+  }
+  const float* left = rows + i0;
+  const float* right = rows + j0;
+  for (std::size_t f = 0; f < m; ++f, left += ld, right += ld) {
+    F column[J];
+    for (int j = 0; j < J; ++j) column[j] = Isa::load(right + j * Isa::width);
+    for (int i = 0; i < I; ++i) {
+      const F row = Isa::broadcast(left[i]);
+      for (int j = 0; j < J; ++j) total[i][j] = Isa::multiply_add(row, column[j], total[i][j]);
+    }
+  }
+  const F factor = Isa::broadcast(sign);
+  for (int i = 0; i < I; ++i) {
+    for (int j = 0; j < J; ++j) {
+      float* out = gram + (i0 + i) * ldc + j0 + j * Isa::width;
+      Isa::store(out, Isa::multiply_add(factor, total[i][j], Isa::load(out)));
+    }
+  }
+}
+
+void gram_float(const float* rows, std::size_t ld, std::size_t n, std::size_t m, float* gram,
+                std::size_t ldc, float sign) {
+  constexpr std::size_t I = Isa::float_rows, J = Isa::float_columns, W = Isa::width;
+  const std::size_t n_rows = (n + I - 1) / I * I;
+  std::size_t j0 = 0;
+  for (; j0 + J * W <= ld; j0 += J * W) {
+    // Rows above and on the diagonal; below it, only the vectors that still reach it.
+    std::size_t i0 = 0;
+    for (; i0 < n_rows && i0 < j0 + W; i0 += I) {
+      gram_float_tile<I, J>(rows, ld, m, i0, j0, gram, ldc, sign);
+    }
+    for (; i0 < n_rows && i0 < j0 + J * W; i0 += I) {
+      for (std::size_t j = (i0 - j0) / W; j < J; ++j) {
+        gram_float_tile<I, 1>(rows, ld, m, i0, j0 + j * W, gram, ldc, sign);
+      }
+    }
+  }
+  for (; j0 < ld; j0 += W) {
+    for (std::size_t i0 = 0; i0 < n_rows && i0 < j0 + W; i0 += I) {
+      gram_float_tile<I, 1>(rows, ld, m, i0, j0, gram, ldc, sign);
+    }
+  }
+}
+
+// ---- fixed-point Gram ---------------------------------------------------------------------
+
+template <int I, int J>
+BITSIEVE_INLINE void gram_fixed_tile(const double* rows, std::size_t ld, std::size_t m,
+                                     std::size_t i0, std::size_t j0, std::int64_t* gram,
+                                     std::size_t ldc, double magic, int sign) {
+  using D = typename Isa::D;
+  using L = typename Isa::L;
+  L total[I][J];
+  for (int i = 0; i < I; ++i) {
+    for (int j = 0; j < J; ++j) total[i][j] = Isa::zero_long();
+  }
+  const D pin = Isa::broadcast(magic);
+  const double* left = rows + i0;
+  const double* right = rows + j0;
+  for (std::size_t f = 0; f < m; ++f, left += ld, right += ld) {
+    D column[J];
+    for (int j = 0; j < J; ++j) column[j] = Isa::load(right + j * Isa::width_double);
+    for (int i = 0; i < I; ++i) {
+      const D row = Isa::broadcast(left[i]);
+      for (int j = 0; j < J; ++j) {
+        total[i][j] = Isa::add(total[i][j], Isa::bits(Isa::multiply_add(row, column[j], pin)));
+      }
+    }
+  }
+  // The bits of a pinned sum are its units plus the bits of magic; m of those come off, modulo
+  // 2^64, and what is left is exact.
+  union {
+    double value;
+    std::uint64_t bits;
+  } pinned;
+  pinned.value = magic;
+  const std::uint64_t excess = pinned.bits * static_cast<std::uint64_t>(m);
+  for (int i = 0; i < I; ++i) {
+    for (int j = 0; j < J; ++j) {
+      Isa::accumulate(gram + (i0 + i) * ldc + j0 + j * Isa::width_double, total[i][j], excess, sign);
+    }
+  }
+}
+
+void gram_fixed(const double* rows, std::size_t ld, std::size_t n, std::size_t m,
+                std::int64_t* gram, std::size_t ldc, double magic, int sign) {
+  constexpr std::size_t I = Isa::fixed_rows, J = Isa::fixed_columns, W = Isa::width_double;
+  const std::size_t n_rows = (n + I - 1) / I * I;
+  for (std::size_t j0 = 0; j0 < ld; j0 += J * W) {
+    for (std::size_t i0 = 0; i0 < n_rows && i0 < j0 + J * W; i0 += I) {
+      gram_fixed_tile<I, J>(rows, ld, m, i0, j0, gram, ldc, magic, sign);
+    }
+  }
+}
+
+// ---- nearest neighbours -------------------------------------------------------------------
+
+void distance_terms(const float* gram_row, const float* squares, std::size_t ld, float* terms) {
+  const auto minus_two = Isa::broadcast(-2.0f);
+  for (std::size_t j = 0; j < ld; j += Isa::width) {
+    Isa::store(terms + j, Isa::multiply_add(minus_two, Isa::load(gram_row + j),
+                                            Isa::load(squares + j)));
+  }
+}
+
+std::size_t argmin(const float* values, std::size_t ld, float* least) {
+  auto lowest = Isa::load(values);
+  for (std::size_t j = Isa::width; j < ld; j += Isa::width) {
+    lowest = Isa::minimum(lowest, Isa::load(values + j));
+  }
+  const float value = Isa::least(lowest);
+  *least = value;
+  const auto wanted = Isa::broadcast(value);
+  for (std::size_t j = 0; j < ld; j += Isa::width) {
+    const unsigned hits = Isa::equal(Isa::load(values + j), wanted);
+    if (hits != 0) {
+      std::size_t lane = 0;
+      while (((hits >> lane) & 1u) == 0) ++lane;
+      return j + lane;
+    }
+  }
+  return 0;
+}
+
+// ---- one-flip neighbours ------------------------------------------------------------------
+
+void flips_nearest(const float* values, const float* base, std::size_t ld, const float* sign,
+                   const float* margin, const float* spread, const FlipTests& tests,
+                   std::int32_t* correct, std::uint16_t* unsure) {
+  using F = typename Isa::F;
+  constexpr int J = static_cast<int>(flip_lanes) / Isa::width;
+  const F far = Isa::broadcast(3.0e38f);
+  const F value_error = Isa::broadcast(0x1p-21f);
+  const F distance_error = Isa::broadcast(0x1p-22f);
+  F signs[J], spreads[J];
+  for (int v = 0; v < J; ++v) {
+    signs[v] = Isa::load(sign + v * Isa::width);
+    spreads[v] = Isa::load(spread + v * Isa::width);
+  }
+  for (std::size_t k = 0; k < tests.n_splits * flip_lanes; ++k) correct[k] = 0;
+
+  for (std::size_t t = 0; t < tests.n_tests; ++t) {
+    const FlipTest& test = tests.tests[t];
+    const std::size_t i = static_cast<std::size_t>(test.sample);
+    const float* distances = base + i * ld;
+    F own[J], nearest[2][J];
+    for (int v = 0; v < J; ++v) own[v] = Isa::load(values + i * flip_lanes + v * Isa::width);
+    for (int side = 0; side < 2; ++side) {
+      for (int v = 0; v < J; ++v) nearest[side][v] = far;
+      const std::int32_t begin = side == 0 ? test.same_begin : test.other_begin;
+      const std::int32_t end = side == 0 ? test.same_end : test.other_end;
+      for (std::int32_t c = begin; c < end; ++c) {
+        const std::size_t j = static_cast<std::size_t>(tests.candidates[c]);
+        const F distance = Isa::broadcast(distances[j]);
+        for (int v = 0; v < J; ++v) {
+          const F difference = Isa::subtract(
+              own[v], Isa::load(values + j * flip_lanes + v * Isa::width));
+          const F signed_difference = Isa::multiply(difference, signs[v]);
+          nearest[side][v] = Isa::minimum(
+              nearest[side][v], Isa::multiply_add(difference, signed_difference, distance));
+        }
+      }
+    }
+    unsigned open = 0;
+    for (int v = 0; v < J; ++v) {
+      const F reach = Isa::add(Isa::magnitude(own[v]), spreads[v]);
+      const F least = Isa::minimum(nearest[0][v], nearest[1][v]);
+      F bound = Isa::multiply_add(value_error, Isa::multiply(reach, reach),
+                                  Isa::broadcast(margin[i]));
+      bound = Isa::multiply_add(distance_error, least, bound);
+      bound = Isa::add(bound, bound);
+      const F gap = Isa::subtract(nearest[1][v], nearest[0][v]);
+      const unsigned sure = Isa::less(bound, gap);
+      const unsigned wrong = Isa::less(bound, Isa::subtract(Isa::zero(), gap));
+      Isa::count(correct + static_cast<std::size_t>(test.split) * flip_lanes + v * Isa::width, sure);
+      open |= (~(sure | wrong) & Isa::all) << (v * Isa::width);
+    }
+    unsure[t] = static_cast<std::uint16_t>(open);
+  }
+}

@@ -1,0 +1,161 @@
+#include "bitsieve/search/spsa.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "bitsieve/core/rng.hpp"
+#include "bitsieve/search/compare.hpp"
+
+namespace bitsieve {
+namespace {
+
+// Far beyond any use; w stays finite for as long as anyone can wait.
+constexpr double largest_step = 1e100;
+
+// The least x for which x + shift >= 0.5 in floating point. Rounding never reverses an order, so
+// comparing w with it is comparing w + shift with 0.5, without the addition.
+double threshold_for(double shift) {
+  double below = -2.0 - 2.0 * std::abs(shift), reached = 2.0 + 2.0 * std::abs(shift);
+  while (true) {
+    const double middle = below + (reached - below) / 2.0;
+    if (!(below < middle && middle < reached)) return reached;
+    (middle + shift >= 0.5 ? reached : below) = middle;
+  }
+}
+
+}  // namespace
+
+BinarySpsa::BinarySpsa(const double* start, std::size_t n_features, std::uint64_t seed,
+                       const SpsaOptions& options)
+    : n_features_(n_features),
+      n_words_(words_for(n_features)),
+      seed_(seed),
+      options_(options),
+      raised_threshold_(threshold_for(options.perturbation)),
+      lowered_threshold_(threshold_for(-options.perturbation)),
+      w_(64 * n_words_, 0.0),
+      delta_(n_words_, 0) {
+  std::copy(start, start + n_features, w_.begin());
+  state_.gain = options.gain;
+}
+
+void BinarySpsa::set_seed(std::uint64_t seed) {
+  seed_ = seed;
+  asked_ = false;
+}
+
+void BinarySpsa::set_state(const double* position, const SpsaState& state) {
+  std::copy(position, position + n_features_, w_.begin());
+  state_ = state;
+  asked_ = false;
+}
+
+void BinarySpsa::draw_perturbation() {
+  const std::uint64_t blocks = (n_words_ + 3) / 4;
+  const std::uint64_t first = static_cast<std::uint64_t>(state_.iteration) * blocks;
+  const auto stream = static_cast<std::uint64_t>(Stream::search);
+  for (std::size_t w = 0; w < n_words_; w += 4) {
+    const PhiloxBlock block = philox4x64(seed_, stream, {first + w / 4, 0, 0, 0});
+    for (std::size_t i = 0; i < std::min<std::size_t>(4, n_words_ - w); ++i) {
+      delta_[w + i] = block[i];
+    }
+  }
+}
+
+void BinarySpsa::ask(Word* masks) {
+  if (!asked_) draw_perturbation();
+  asked_ = true;
+  Word* iterate = masks;
+  Word* plus = masks + n_words_;
+  Word* minus = masks + 2 * n_words_;
+  const double c = options_.perturbation;
+
+  if (options_.n_select > 0) {
+    top_n_.select(w_.data(), n_features_, options_.n_select, iterate);
+    perturbed_.resize(64 * n_words_);
+    for (const bool up : {true, false}) {
+      for (std::size_t f = 0; f < n_features_; ++f) {
+        perturbed_[f] = get_bit(delta_.data(), f) == up ? w_[f] + c : w_[f] - c;
+      }
+      top_n_.select(perturbed_.data(), n_features_, options_.n_select, up ? plus : minus);
+    }
+    return;
+  }
+
+  for (std::size_t w = 0; w < n_words_; ++w) {
+    const double* position = &w_[64 * w];
+    const Word raised = at_least_64(position, raised_threshold_);
+    const Word lowered = at_least_64(position, lowered_threshold_);
+    const Word delta = delta_[w];
+    iterate[w] = at_least_64(position, 0.5);
+    plus[w] = (raised & delta) | (lowered & ~delta);
+    minus[w] = (lowered & delta) | (raised & ~delta);
+  }
+  const Word tail = tail_mask(n_features_);
+  for (std::size_t m = 0; m < masks_per_ask; ++m) masks[m * n_words_ + n_words_ - 1] &= tail;
+}
+
+// a for this iteration; while it is being found, from the differences so far, this one included.
+double BinarySpsa::next_gain(double difference) {
+  if (!std::isnan(state_.gain)) return state_.gain;
+  state_.sum_of_squares += difference * difference;
+  state_.n_differences += 1;
+  if (!(state_.sum_of_squares > 0.0)) return 0.0;  // nothing to scale by yet, and no step to take
+  const double c = options_.perturbation;
+  const double spread =
+      std::sqrt(state_.sum_of_squares / static_cast<double>(state_.n_differences));
+  const double gain = options_.step_fraction * c * (2.0 * c) *
+                      std::pow(options_.stability + 1.0, options_.decay) / spread;
+  if (state_.n_differences >= options_.n_calibration) state_.gain = gain;
+  return gain;
+}
+
+void BinarySpsa::tell(double plus, double minus) {
+  if (!asked_) throw std::logic_error("tell without an ask before it");
+  const double difference = plus - minus;
+  const double k = static_cast<double>(state_.iteration);
+  const double a_k =
+      next_gain(difference) / std::pow(options_.stability + k + 1.0, options_.decay);
+  const double step = a_k * difference / (2.0 * options_.perturbation);
+
+  if (!(std::abs(step) <= largest_step)) {
+    throw std::invalid_argument("the scores and the gain make a step of " + std::to_string(step));
+  }
+
+  // The signed steps of four features for each of the sixteen patterns of four bits.
+  std::array<std::array<double, 4>, 16> steps;
+  for (unsigned pattern = 0; pattern < 16; ++pattern) {
+    for (unsigned i = 0; i < 4; ++i) steps[pattern][i] = (pattern >> i & 1) != 0 ? step : -step;
+  }
+  for (std::size_t w = 0; w < n_words_; ++w) {
+    Word delta = delta_[w];
+    double* position = &w_[64 * w];
+    for (int i = 0; i < 64; i += 4, delta >>= 4) {
+      const double* signed_step = steps[delta & 15].data();
+      for (int j = 0; j < 4; ++j) position[i + j] += signed_step[j];
+    }
+  }
+  state_.iteration += 1;
+  asked_ = false;
+}
+
+bool BinarySpsa::is_decided() const {
+  const double c = options_.perturbation;
+  if (options_.n_select > 0) {
+    if (options_.n_select == n_features_) return true;
+    // Decided where no outsider raised can pass an insider lowered.
+    std::vector<double> sorted(w_.begin(), w_.begin() + static_cast<std::ptrdiff_t>(n_features_));
+    const auto nth = sorted.begin() + static_cast<std::ptrdiff_t>(options_.n_select);
+    std::nth_element(sorted.begin(), nth, sorted.end(), std::greater<>());
+    return *std::min_element(sorted.begin(), nth) - c > *nth + c;
+  }
+  for (std::size_t f = 0; f < n_features_; ++f) {
+    if ((w_[f] + c >= 0.5) != (w_[f] - c >= 0.5)) return false;
+  }
+  return true;
+}
+
+}  // namespace bitsieve

@@ -1,0 +1,48 @@
+"""Feature selection for wide data: compiled wrappers and honest errors.
+
+The top level is lazy (PEP 562): importing the package loads neither scikit-learn nor matplotlib,
+torch or CuPy. A name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from typing import TYPE_CHECKING
+
+from bitsieve._version import __version__
+
+logging.getLogger("bitsieve").addHandler(logging.NullHandler())
+
+# Where each public name lives.
+_NAMES = {
+    "BinarySPSA": "bitsieve.selectors",
+    "Masks": "bitsieve.masks",
+    "available_isas": "bitsieve._isa",
+    "get_isa": "bitsieve._isa",
+    "set_isa": "bitsieve._isa",
+    "show_versions": "bitsieve._isa",
+}
+_ROOMS = ("data", "datasets", "evaluation", "fitness", "report", "search", "selectors")
+
+__all__ = ["__version__", *_NAMES, *_ROOMS]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from bitsieve import data, datasets, evaluation, fitness, report, search, selectors
+    from bitsieve._isa import available_isas, get_isa, set_isa, show_versions
+    from bitsieve.masks import Masks
+    from bitsieve.selectors import BinarySPSA
+
+
+def __getattr__(name: str) -> object:
+    if name in _ROOMS:
+        return importlib.import_module(f"bitsieve.{name}")
+    if name in _NAMES:
+        value = getattr(importlib.import_module(_NAMES[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'bitsieve' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

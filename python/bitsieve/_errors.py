@@ -1,0 +1,140 @@
+"""Errors of the project, and the words they are made of.
+
+Bad input raises a plain :class:`ValueError` that says what was expected, what came, where, and
+what to do. The helpers here keep those sentences alike in every room: lists of names are cut to
+the first few and a count, and a misspelt name is answered with the nearest known ones.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+__all__ = [
+    "CheckpointMismatch",
+    "MissingExtra",
+    "closest",
+    "name_columns",
+    "plural",
+    "require",
+    "shorten",
+]
+
+
+class CheckpointMismatch(ValueError):
+    """A checkpoint was written by another run: other data, parameters, splits or version."""
+
+
+class MissingExtra(ImportError):
+    """An optional package that this call needs is not installed."""
+
+
+def plural(count: int, noun: str) -> str:
+    """Count and noun, with an s unless the count is one.
+
+    Examples
+    --------
+    >>> plural(1, "column"), plural(3, "column")
+    ('1 column', '3 columns')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def shorten(items: Iterable[object], limit: int = 5) -> str:
+    """First few items in quotes (numbers without), and how many more there are.
+
+    Examples
+    --------
+    >>> shorten(["a", "b", "c"], limit=2)
+    "'a', 'b' and 1 more"
+    >>> shorten([3, 7])
+    '3, 7'
+    """
+    items = list(items)
+    text = ", ".join(repr(str(i)) if isinstance(i, str) else str(i) for i in items[:limit])
+    more = len(items) - limit
+    return f"{text} and {more} more" if more > 0 else text
+
+
+def name_columns(
+    indices: Sequence[int], names: Sequence[str] | None, limit: int = 5, noun: str = "column"
+) -> str:
+    """Columns by name where names are known, else by position counted from 0.
+
+    Examples
+    --------
+    >>> name_columns([0, 2], ["tp53", "brca1", "egfr"])
+    "2 columns ('tp53', 'egfr')"
+    >>> name_columns([4], None)
+    '1 column (number 4)'
+    """
+    count = len(indices)
+    shown: list[object] = [
+        int(i) if names is None else str(names[int(i)]) for i in indices[: limit + 1]
+    ]
+    text = ", ".join(repr(s) if isinstance(s, str) else str(s) for s in shown[:limit])
+    if count > limit:
+        text += f" and {count - limit} more"
+    label = "" if names is not None else ("number " if count == 1 else "numbers ")
+    return f"{plural(count, noun)} ({label}{text})"
+
+
+def closest(name: str, known: Iterable[object], limit: int = 3) -> str:
+    """Half a sentence that offers the nearest known names, or lists the first ones.
+
+    Examples
+    --------
+    >>> closest("outcom", ["gene1", "outcome"])
+    "did you mean 'outcome'?"
+    >>> closest("zzz", ["gene1", "outcome"])
+    "there are 'gene1', 'outcome'"
+    """
+    names = [str(k) for k in known]
+    if not names:
+        return "there are none"
+    folded = {n.casefold(): n for n in reversed(names)}
+    near = difflib.get_close_matches(name.casefold(), list(folded), n=limit)
+    if near:
+        return f"did you mean {' or '.join(repr(folded[n]) for n in near)}?"
+    return f"there are {shorten(names)}"
+
+
+def require(module: str, purpose: str, install: str | None = None) -> Any:
+    """Import an optional package, or say what needs it and how to get it.
+
+    Parameters
+    ----------
+    module : str
+        Name to import, for example ``"pandas"``.
+    purpose : str
+        What needs it, as the start of a sentence: ``"reading text tables"``.
+    install : str, optional
+        What to give to ``pip install``; the top-level package by default.
+
+    Returns
+    -------
+    module
+        The imported module.
+
+    Raises
+    ------
+    MissingExtra
+        If the package is not installed.
+
+    Examples
+    --------
+    >>> require("json", "writing results").dumps([1])
+    '[1]'
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        raise MissingExtra(
+            f"{purpose} needs {package}, which is not installed; "
+            f"run: python -m pip install {install or package}"
+        ) from error

@@ -1,0 +1,91 @@
+"""Which instruction set the compiled loops use, and what is installed."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import sys
+
+from bitsieve import _core
+from bitsieve._version import __version__
+
+
+def available_isas() -> list[str]:
+    """Return the instruction sets of this build that the processor has, lowest first.
+
+    Returns
+    -------
+    list of str
+        Some of ``"baseline"``, ``"avx2"``, ``"avx512"``.
+
+    Examples
+    --------
+    >>> import bitsieve
+    >>> bitsieve.available_isas()[0]
+    'baseline'
+    """
+    return _core.available_isas()
+
+
+def get_isa() -> str:
+    """Return the instruction set in use: the best there is, unless chosen otherwise.
+
+    Returns
+    -------
+    str
+        One of :func:`available_isas`.
+
+    Examples
+    --------
+    >>> import bitsieve
+    >>> bitsieve.get_isa() in bitsieve.available_isas()
+    True
+    """
+    return _core.get_isa()
+
+
+def set_isa(name: str) -> None:
+    """Choose the instruction set of the compiled loops, for tests and comparisons.
+
+    Results are the same on every one of them. The environment variable ``BITSIEVE_ISA`` chooses
+    at start-up.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`available_isas`.
+
+    Raises
+    ------
+    ValueError
+        If this processor or build does not have it.
+
+    Examples
+    --------
+    >>> import bitsieve
+    >>> before = bitsieve.get_isa()
+    >>> bitsieve.set_isa("baseline")
+    >>> bitsieve.set_isa(before)
+    """
+    _core.set_isa(name)
+
+
+def show_versions() -> None:
+    """Print the versions and settings that a bug report needs.
+
+    Examples
+    --------
+    >>> import bitsieve
+    >>> bitsieve.show_versions()  # doctest: +ELLIPSIS
+    bitsieve ...
+    """
+    print(f"bitsieve {__version__}")
+    print(f"python {sys.version.split()[0]} on {platform.platform()}")
+    print(f"instruction set {get_isa()} of {', '.join(available_isas())}; {os.cpu_count()} processors")
+    packages = ("numpy", "scipy", "scikit-learn", "joblib", "pandas", "polars", "matplotlib", "torch")
+    for package in packages:
+        try:
+            print(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            print(f"{package} not installed")

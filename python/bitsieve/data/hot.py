@@ -1,0 +1,238 @@
+"""The hot copy: the table as the kernels read it.
+
+Kernels walk feature by feature, so the copy is feature-major; each row is padded to a whole
+number of cache lines, so that vector loops need no tails. Columns are centred, which keeps
+float32 products small, and the centre is chosen so that nothing is lost where that can be done:
+
+* values on a dyadic grid of step s (integers, counts, halves, float32 data in a narrow range)
+  get the mean rounded to that grid, so every difference is a multiple of s and exact as long
+  as it needs no more bits than the format has;
+* values that are exact in the hot format already, with a mean below half a standard deviation,
+  stay where they are: the centre is 0;
+* all others get the mean in float64, and each difference is rounded once.
+
+The copy is made block by block: a block of columns is transposed inside the second-level cache,
+then all passes over it are cheap. Temporaries stay below 16 MB whatever the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from bitsieve._errors import name_columns
+
+__all__ = ["HotCopy", "aligned_zeros", "make_hot_copy"]
+
+_ALIGNMENT = 64
+_BLOCK_ELEMENTS = 1 << 17  # 1 MB of float64: a block stays in the second-level cache
+_LINE = 16  # elements a row is padded to
+
+
+@dataclass(frozen=True)
+class HotCopy:
+    """Centred, feature-major, padded copy of a table.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_features, ld)
+        Float32 or float64, C order, 64-byte aligned, read-only. ``ld`` is the number of samples
+        rounded up to 16; the elements past the last sample are zero.
+    centre : ndarray of shape (n_features,)
+        Float64; what was subtracted from each column.
+    max_abs : ndarray of shape (n_features,)
+        Float64; largest absolute hot value of each feature.
+    exact_features : ndarray of shape (n_features,)
+        Bool; True where every hot value equals ``x - centre`` exactly.
+    """
+
+    features: NDArray[Any]
+    centre: NDArray[np.float64]
+    max_abs: NDArray[np.float64]
+    exact_features: NDArray[np.bool_]
+
+    @property
+    def exact(self) -> bool:
+        """True if every hot value of every feature equals ``x - centre`` exactly."""
+        return bool(self.exact_features.all())
+
+
+def aligned_zeros(shape: tuple[int, int], dtype: DTypeLike) -> NDArray[Any]:
+    """Zeroed C-ordered array that starts on a 64-byte boundary.
+
+    Examples
+    --------
+    >>> aligned_zeros((3, 16), np.float32).ctypes.data % 64
+    0
+    """
+    dtype = np.dtype(dtype)
+    size = shape[0] * shape[1] * dtype.itemsize
+    raw = np.zeros(size + _ALIGNMENT, dtype=np.uint8)
+    start = -raw.ctypes.data % _ALIGNMENT
+    return raw[start : start + size].view(dtype).reshape(shape)
+
+
+def make_hot_copy(
+    X: NDArray[Any],
+    *,
+    dtype: DTypeLike = np.float32,
+    names: Sequence[str] | None = None,
+    block_columns: int | None = None,
+) -> HotCopy:
+    """Copy a finite table into the form that the kernels read.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Finite float32 or float64 values.
+    dtype : {numpy.float32, numpy.float64}
+        Type of the copy.
+    names : sequence of str, optional
+        Feature names, for messages.
+    block_columns : int, optional
+        Columns worked on at once; the answer does not depend on it.
+
+    Returns
+    -------
+    HotCopy
+        The copy, its centres and ranges.
+
+    Raises
+    ------
+    ValueError
+        If centred values of a column overflow or vanish in ``dtype``.
+
+    Examples
+    --------
+    >>> hot = make_hot_copy(np.array([[1.0, 0.5], [2.0, 0.0], [6.0, 0.0]]))
+    >>> hot.features[:, :3]
+    array([[-2. , -1. ,  3. ],
+           [ 0.5,  0. ,  0. ]], dtype=float32)
+    >>> hot.centre, hot.exact
+    (array([3., 0.]), True)
+    """
+    dtype = np.dtype(dtype)
+    if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ValueError(f"dtype must be numpy.float32 or numpy.float64, got {dtype}")
+    n_samples, n_features = X.shape
+    if block_columns is None:
+        # Whole cache lines of a row where that is possible, but never much memory.
+        block_columns = max(_LINE, _BLOCK_ELEMENTS // n_samples)
+        block_columns = max(1, min(block_columns, n_features, 2 * _BLOCK_ELEMENTS // n_samples))
+    features = aligned_zeros((n_features, -(-n_samples // _LINE) * _LINE), dtype)
+    centre = np.empty(n_features)
+    max_abs = np.empty(n_features)
+    exact = np.empty(n_features, dtype=bool)
+    scratch = np.empty((min(block_columns, n_features), n_samples))
+    for start in range(0, n_features, block_columns):
+        part = slice(start, min(start + block_columns, n_features))
+        block = scratch[: part.stop - start]
+        block[...] = X[:, part].T
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            low, high = block.min(axis=1), block.max(axis=1)
+            centre[part], exact[part] = _choose_centres(block, low, high, dtype)
+            block -= centre[part, None]
+            features[part, :n_samples] = block
+            ends = np.stack([low, high]) - centre[part]
+            max_abs[part] = np.abs(ends.astype(dtype)).max(axis=0)
+    _refuse_overflow(max_abs, dtype, names)
+    features.setflags(write=False)
+    return HotCopy(features, centre, max_abs, exact)
+
+
+def _choose_centres(
+    block: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    dtype: np.dtype[Any],
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Centre of each row of a block, and whether subtracting it is exact in dtype."""
+    bits = np.finfo(dtype).nmant + 1
+    mean = block.mean(axis=1)
+    overflown = ~np.isfinite(mean)
+    mean[overflown] = low[overflown] / 2 + high[overflown] / 2
+    mean = np.clip(mean, low, high)  # rounding may carry the mean of equal values past them
+    reach = np.maximum(high - mean, mean - low)
+    centre, exact = mean.copy(), np.zeros(len(mean), dtype=bool)
+
+    # The finest step on which every difference fits: reach < 2**bits steps, the rounding of the
+    # centre moves it by half a step, and whole numbers up to 2**bits inclusive are exact.
+    finest = np.frexp(reach)[1].astype(np.int64) - bits
+    finest[reach == 0] = np.iinfo(np.int32).min
+    candidates = np.flatnonzero(np.isfinite(reach))
+    if block.shape[1] > 8:
+        few = _coarsest_grid(block[candidates][:, :8])
+        candidates = candidates[few >= finest[candidates]]
+    if candidates.size:
+        rows = block if candidates.size == len(block) else block[candidates]
+        coarsest = _coarsest_grid(rows)
+        on_grid = coarsest >= finest[candidates]
+        chosen = candidates[on_grid]
+        # Integers keep step 1 even where a coarser grid would do: a finer centre is a better one.
+        step = np.maximum(np.minimum(coarsest[on_grid], 0), finest[chosen])
+        constant = reach[chosen] == 0
+        rounded = _round_to_grid(mean[chosen], step)
+        centre[chosen] = np.where(constant, low[chosen], rounded)
+        exact[chosen] = True
+
+    rest = np.flatnonzero(~exact & np.isfinite(reach))
+    if rest.size:
+        spread = np.square(reach[rest])  # above the variance: a cheap first sieve
+        rest = rest[4 * np.square(mean[rest]) <= spread]
+    if rest.size:
+        rows = block[rest]
+        variance = np.maximum(np.square(rows).mean(axis=1) - np.square(mean[rest]), 0)
+        keep = (4 * np.square(mean[rest]) <= variance) & (rows.astype(dtype) == rows).all(axis=1)
+        centre[rest[keep]] = 0.0
+        exact[rest[keep]] = True
+    return centre, exact
+
+
+def _coarsest_grid(rows: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Largest e such that every value of a row is a multiple of 2**e (zeros are of any)."""
+    # Clearing the lowest set bit of the significand and subtracting leaves that bit's value;
+    # where the stored significand is zero the value is a power of two itself.
+    raw = rows.view(np.int64) if rows.flags.c_contiguous else rows.copy().view(np.int64)
+    cleared = (raw & (raw - 1)).view(np.float64)
+    lowest = np.where(raw & ((1 << 52) - 1) == 0, rows, rows - cleared)
+    np.abs(lowest, out=lowest)
+    lowest[lowest == 0] = np.inf
+    smallest = lowest.min(axis=1)
+    exponent = np.frexp(smallest)[1].astype(np.int64) - 1
+    exponent[np.isinf(smallest)] = np.iinfo(np.int32).max
+    return exponent
+
+
+def _round_to_grid(values: NDArray[np.float64], exponent: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Nearest multiple of 2**exponent; ties to even."""
+    # Values beyond 2**52 steps are on the grid already, and scaling them could overflow.
+    fine = np.frexp(values)[1] - exponent > 52
+    power = np.clip(np.where(fine, 0, exponent), -1022, 1023).astype(np.int64)
+    scaled = np.ldexp(np.rint(np.ldexp(values, -power)), power)
+    return np.where(fine, values, scaled)
+
+
+def _refuse_overflow(
+    max_abs: NDArray[np.float64], dtype: np.dtype[Any], names: Sequence[str] | None
+) -> None:
+    way_out = "scale these columns (StandardScaler, a logarithm)"
+    if dtype == np.float32:
+        way_out = f"pass dtype=numpy.float64 or {way_out}"
+    over = np.flatnonzero(~np.isfinite(max_abs))
+    if over.size:
+        raise ValueError(
+            f"centred values of {name_columns(over.tolist(), names)} do not fit in {dtype} "
+            f"(largest {np.finfo(dtype).max:.3g}); {way_out}"
+        )
+    # Below this the significand of the largest value itself loses bits to underflow.
+    least = float(np.finfo(dtype).tiny) * 2.0 ** (np.finfo(dtype).nmant + 1)
+    under = np.flatnonzero((max_abs > 0) & (max_abs < least))
+    if under.size:
+        raise ValueError(
+            f"centred values of {name_columns(under.tolist(), names)} are too small for {dtype} "
+            f"(all below {least:.3g}); {way_out}"
+        )

@@ -1,0 +1,343 @@
+"""A batch of feature subsets, packed 64 features a word.
+
+Neighbourhoods stay compact (a base and lists of flips), so that the p one-flip neighbours of a
+mask never become p x p bits unless somebody asks for the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bitsieve import _core
+
+Words = NDArray[np.uint64]
+
+
+def _n_words(n_features: int) -> int:
+    return (n_features + 63) // 64
+
+
+def _pack(masks: NDArray[np.bool_]) -> Words:
+    return _core.mask_pack(np.ascontiguousarray(masks))
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array
+
+
+class Masks:
+    """An immutable batch of feature subsets.
+
+    Build one with :meth:`from_bool`, :meth:`from_indices`, :meth:`from_words`,
+    :meth:`neighbours`, :meth:`empty` or :meth:`full`.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of features p that a mask speaks of.
+    words : ndarray of uint64, shape (n_masks, ceil(p / 64))
+        Bit ``f % 64`` of word ``f // 64`` is feature ``f``; bits past p are zero.
+    is_compact : bool
+        Whether the batch is a base mask and lists of flips. ``words`` then expands it.
+    base, indptr, indices : ndarray or None
+        The compact form: mask ``i`` is ``base`` with ``indices[indptr[i]:indptr[i + 1]]`` flipped.
+
+    Examples
+    --------
+    >>> from bitsieve import Masks
+    >>> masks = Masks.from_indices([[0, 2], [1]], n_features=3)
+    >>> masks.to_bool()
+    array([[ True, False,  True],
+           [False,  True, False]])
+    >>> masks.counts()
+    array([2, 1])
+    """
+
+    __slots__ = ("_words", "base", "indices", "indptr", "n_features")
+
+    n_features: int
+    base: Words | None
+    indptr: NDArray[np.int64] | None
+    indices: NDArray[np.int64] | None
+
+    def __init__(self) -> None:
+        raise TypeError(
+            "make masks with Masks.from_bool, from_indices, from_words, neighbours, empty or full"
+        )
+
+    @classmethod
+    def _make(
+        cls,
+        n_features: int,
+        words: Words | None,
+        base: Words | None = None,
+        indptr: NDArray[np.int64] | None = None,
+        indices: NDArray[np.int64] | None = None,
+    ) -> Masks:
+        self = object.__new__(cls)
+        self.n_features = n_features
+        self._words = words
+        self.base, self.indptr, self.indices = base, indptr, indices
+        return self
+
+    @classmethod
+    def from_bool(cls, masks: ArrayLike) -> Masks:
+        """Pack a boolean array.
+
+        Parameters
+        ----------
+        masks : array-like of bool, shape (n_masks, n_features) or (n_features,)
+
+        Returns
+        -------
+        Masks
+
+        Raises
+        ------
+        ValueError
+            If the array is not boolean (0/1 integers and index lists are refused, since they are
+            easily taken for one another) or not one- or two-dimensional.
+        """
+        array = np.asarray(masks)
+        if array.dtype != np.bool_:
+            raise ValueError(
+                f"masks must be a boolean array of shape (n_masks, n_features), got dtype "
+                f"{array.dtype}; use Masks.from_indices for lists of feature indices, or "
+                f".astype(bool) for an array of zeros and ones"
+            )
+        if array.ndim == 1:
+            array = array[None, :]
+        if array.ndim != 2 or array.shape[1] == 0:
+            raise ValueError(
+                f"masks must have shape (n_masks, n_features) with at least one feature, "
+                f"got {np.shape(masks)}"
+            )
+        return cls._make(array.shape[1], _frozen(_pack(array)))
+
+    @classmethod
+    def from_indices(cls, subsets: Iterable[Iterable[int]], n_features: int) -> Masks:
+        """Pack lists of feature indices, one list a mask.
+
+        Parameters
+        ----------
+        subsets : iterable of iterables of int
+            Indices in ``[0, n_features)``; their order and repetitions do not matter.
+        n_features : int
+
+        Returns
+        -------
+        Masks
+
+        Raises
+        ------
+        ValueError
+            If an index is out of range or not a whole number.
+        """
+        _check_n_features(n_features)
+        lists = [np.asarray(list(subset)) for subset in subsets]
+        array = np.zeros((len(lists), n_features), dtype=bool)
+        for i, indices in enumerate(lists):
+            if indices.size == 0:
+                continue
+            if indices.ndim != 1 or indices.dtype.kind not in "iu":
+                raise ValueError(f"subset {i} must be a list of whole numbers, got {indices!r}")
+            if indices.min() < 0 or indices.max() >= n_features:
+                raise ValueError(
+                    f"subset {i} has indices from {indices.min()} to {indices.max()}; with "
+                    f"n_features={n_features} they must lie in [0, {n_features - 1}]"
+                )
+            array[i, indices] = True
+        return cls._make(n_features, _frozen(_pack(array)))
+
+    @classmethod
+    def from_words(cls, words: Words, n_features: int) -> Masks:
+        """Take packed words as they are.
+
+        Parameters
+        ----------
+        words : ndarray of uint64, shape (n_masks, ceil(n_features / 64))
+        n_features : int
+
+        Returns
+        -------
+        Masks
+
+        Raises
+        ------
+        ValueError
+            If shape or dtype are wrong or a bit past ``n_features`` is set.
+        """
+        _check_n_features(n_features)
+        array = np.array(words, order="C", copy=True)
+        if array.dtype != np.uint64 or array.ndim != 2 or array.shape[1] != _n_words(n_features):
+            raise ValueError(
+                f"words must be uint64 of shape (n_masks, {_n_words(n_features)}) for "
+                f"{n_features} features, got {array.dtype} of shape {array.shape}"
+            )
+        used = n_features % 64
+        if used and array.size and np.any(array[:, -1] >> np.uint64(used)):
+            raise ValueError(f"words have bits set past feature {n_features - 1}")
+        return cls._make(n_features, _frozen(array))
+
+    @classmethod
+    def neighbours(
+        cls, base: ArrayLike | Words, n_features: int, flips: ArrayLike | None = None
+    ) -> Masks:
+        """Make the one-flip neighbours of a mask, in compact form.
+
+        Parameters
+        ----------
+        base : array of bool, shape (n_features,), or of uint64 words
+        n_features : int
+        flips : array of int, optional
+            The features to flip, one a neighbour; by default each feature in turn.
+
+        Returns
+        -------
+        Masks
+
+        Raises
+        ------
+        ValueError
+            If a flip is out of range or the base has another number of features.
+        """
+        _check_n_features(n_features)
+        array = np.asarray(base)
+        if array.dtype == np.uint64:
+            words = cls.from_words(np.atleast_2d(array), n_features).words[0]
+        else:
+            packed = cls.from_bool(array)
+            if len(packed) != 1 or packed.n_features != n_features:
+                raise ValueError(
+                    f"base must be one mask of {n_features} features, got shape {array.shape}"
+                )
+            words = packed.words[0]
+        if flips is None:
+            indices = np.arange(n_features, dtype=np.int64)
+        else:
+            given = np.asarray(flips)
+            if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+                raise ValueError("flips must be a list of feature indices")
+            indices = given.astype(np.int64)
+            if indices.size and (indices.min() < 0 or indices.max() >= n_features):
+                raise ValueError(f"flips must lie in [0, {n_features - 1}]")
+        indptr = np.arange(indices.size + 1, dtype=np.int64)
+        return cls._make(n_features, None, _frozen(words.copy()), _frozen(indptr), _frozen(indices))
+
+    @classmethod
+    def empty(cls, n_features: int) -> Masks:
+        """Return the one mask without features."""
+        _check_n_features(n_features)
+        return cls._make(n_features, _frozen(np.zeros((1, _n_words(n_features)), np.uint64)))
+
+    @classmethod
+    def full(cls, n_features: int) -> Masks:
+        """Return the one mask with all features."""
+        _check_n_features(n_features)
+        return cls.from_bool(np.ones((1, n_features), dtype=bool))
+
+    @classmethod
+    def concatenate(cls, batches: Sequence[Masks]) -> Masks:
+        """Join batches over the same features, in order."""
+        if not batches:
+            raise ValueError("need at least one batch to concatenate")
+        sizes = {batch.n_features for batch in batches}
+        if len(sizes) != 1:
+            raise ValueError(f"batches speak of different numbers of features: {sorted(sizes)}")
+        words = np.concatenate([batch.words for batch in batches])
+        return cls._make(sizes.pop(), _frozen(words))
+
+    @property
+    def is_compact(self) -> bool:
+        return self.base is not None
+
+    @property
+    def words(self) -> Words:
+        if self._words is None:
+            assert self.base is not None and self.indptr is not None and self.indices is not None
+            words = np.tile(self.base, (len(self), 1))
+            rows = np.repeat(np.arange(len(self)), np.diff(self.indptr))
+            bits = np.uint64(1) << (self.indices % 64).astype(np.uint64)
+            np.bitwise_xor.at(words, (rows, self.indices // 64), bits)
+            self._words = _frozen(words)
+        return self._words
+
+    def to_bool(self) -> NDArray[np.bool_]:
+        """Return the masks as a boolean array of shape (n_masks, n_features)."""
+        return _core.mask_unpack(np.ascontiguousarray(self.words), self.n_features)
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return the number of features in each mask, shape (n_masks,)."""
+        return _core.mask_counts(np.ascontiguousarray(self.words))
+
+    def indices_of(self, i: int) -> NDArray[np.int64]:
+        """Return the features of mask ``i``, ascending."""
+        return np.flatnonzero(self[i].to_bool()[0]).astype(np.int64)
+
+    def key(self, i: int) -> bytes:
+        """Return mask ``i`` as bytes: equal masks, equal keys."""
+        return self.words[i].tobytes()
+
+    def __len__(self) -> int:
+        if self.indptr is not None:
+            return len(self.indptr) - 1
+        assert self._words is not None
+        return len(self._words)
+
+    def __getitem__(self, which: int | slice | NDArray[Any] | Sequence[int]) -> Masks:
+        if isinstance(which, (int, np.integer)):
+            i = int(which)
+            if not -len(self) <= i < len(self):
+                raise IndexError(f"mask {i} of {len(self)}")
+            which = [i]
+        if self._words is None:
+            assert self.base is not None and self.indptr is not None and self.indices is not None
+            rows = np.arange(len(self))[which]
+            lists = [self.indices[self.indptr[r] : self.indptr[r + 1]] for r in rows]
+            indptr = np.concatenate([[0], np.cumsum([len(flips) for flips in lists])])
+            indices = np.concatenate([np.empty(0, np.int64), *lists])
+            return Masks._make(
+                self.n_features,
+                None,
+                self.base,
+                _frozen(indptr.astype(np.int64)),
+                _frozen(indices.astype(np.int64)),
+            )
+        return Masks._make(self.n_features, _frozen(self._words[which].copy()))
+
+    def __iter__(self) -> Iterator[Masks]:
+        return (self[i] for i in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Masks):
+            return NotImplemented
+        return self.n_features == other.n_features and np.array_equal(self.words, other.words)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.is_compact:
+            arrays = (None, self.base, self.indptr, self.indices)
+        else:
+            arrays = (self._words, None, None, None)
+        return _rebuild, (self.n_features, *arrays)
+
+    def __repr__(self) -> str:
+        form = "compact, " if self.is_compact else ""
+        return f"<Masks: {form}{len(self)} of {self.n_features} features>"
+
+
+def _rebuild(n_features: int, *arrays: Any) -> Masks:
+    return Masks._make(n_features, *(None if a is None else _frozen(a) for a in arrays))
+
+
+def _check_n_features(n_features: int) -> None:
+    if isinstance(n_features, bool) or not isinstance(n_features, (int, np.integer)):
+        raise ValueError(f"n_features must be a whole number, got {n_features!r}")
+    if n_features < 1:
+        raise ValueError(f"n_features must be at least 1, got {n_features}")

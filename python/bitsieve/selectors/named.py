@@ -1,0 +1,136 @@
+"""Short names of methods and estimators, as the command line takes them.
+
+A new method joins by adding one line to :data:`METHODS`, a new estimator by one to
+:data:`ESTIMATORS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["ESTIMATORS", "METHODS", "estimator_by_name", "method_by_name"]
+
+#: Method name to (module, class).
+METHODS: dict[str, tuple[str, str]] = {
+    "bspsa": ("bitsieve.selectors.spsa", "BinarySPSA"),
+}
+
+
+def _neighbours(k: int) -> Any:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return KNeighborsClassifier(n_neighbors=k)
+
+
+def _bayes() -> Any:
+    from sklearn.naive_bayes import GaussianNB
+
+    return GaussianNB()
+
+
+def _discriminant() -> Any:
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    return LinearDiscriminantAnalysis()
+
+
+def _logistic() -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=1000)
+
+
+def _linear_svm() -> Any:
+    from sklearn.svm import SVC
+
+    return SVC(kernel="linear")
+
+
+def _tree() -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(min_samples_split=10, random_state=0)
+
+
+#: Estimator name to a function that makes one.
+ESTIMATORS: dict[str, Callable[[], Any]] = {
+    "1nn": lambda: _neighbours(1),
+    "3nn": lambda: _neighbours(3),
+    "5nn": lambda: _neighbours(5),
+    "nb": _bayes,
+    "lda": _discriminant,
+    "logistic": _logistic,
+    "svm": _linear_svm,
+    "tree": _tree,
+}
+
+_KNN = re.compile(r"knn:(\d+)", re.IGNORECASE)
+
+
+def estimator_by_name(name: str) -> Any:
+    """Return a new scikit-learn classifier.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`ESTIMATORS`, or ``knn:K`` with a number of neighbours K of at least 1. Upper
+        and lower case are alike.
+
+    Returns
+    -------
+    classifier
+
+    Raises
+    ------
+    ValueError
+        For an unknown name; the message lists the known ones.
+
+    Examples
+    --------
+    >>> from bitsieve.selectors.named import estimator_by_name
+    >>> estimator_by_name("knn:7").n_neighbors
+    7
+    """
+    make = ESTIMATORS.get(name.lower())
+    if make is not None:
+        return make()
+    neighbours = _KNN.fullmatch(name)
+    if neighbours and int(neighbours[1]) >= 1:
+        return _neighbours(int(neighbours[1]))
+    raise ValueError(
+        f"unknown estimator {name!r}; known are {', '.join(ESTIMATORS)} and knn:K "
+        "(K neighbours, such as knn:7)."
+    )
+
+
+def method_by_name(name: str) -> Any:
+    """Return a selector class.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`METHODS`; upper and lower case are alike.
+
+    Returns
+    -------
+    type
+
+    Raises
+    ------
+    ValueError
+        For an unknown name; the message lists the known ones.
+
+    Examples
+    --------
+    >>> from bitsieve.selectors.named import method_by_name
+    >>> method_by_name("bspsa").__name__
+    'BinarySPSA'
+    """
+    found = METHODS.get(name.lower())
+    if found is None:
+        raise ValueError(f"unknown method {name!r}; known methods: {', '.join(METHODS)}.")
+    module, attribute = found
+    return getattr(importlib.import_module(module), attribute)
