@@ -202,7 +202,7 @@ def _coarsest_grid(rows: NDArray[np.float64]) -> NDArray[np.int64]:
     np.abs(lowest, out=lowest)
     lowest[lowest == 0] = np.inf
     smallest = lowest.min(axis=1)
-    exponent = np.frexp(smallest)[1].astype(np.int64) - 1
+    exponent: NDArray[np.int64] = np.frexp(smallest)[1].astype(np.int64) - 1
     exponent[np.isinf(smallest)] = np.iinfo(np.int32).max
     return exponent
 

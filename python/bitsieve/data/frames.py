@@ -1,0 +1,136 @@
+"""Data frames into matrices, pandas and polars alike.
+
+Neither library is imported here: a frame brings its own. A frame of one numpy dtype is taken as
+the array that it holds; any other is written block of columns by block of columns into one
+C-ordered array, float32 where every column fits in it exactly and float64 otherwise.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve._errors import name_columns
+
+__all__ = ["column_names", "is_frame", "matrix_of_frame", "refuse_text"]
+
+_NUMBERS = {"integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"}
+_SMALL = {"float32", "float16", "int8", "int16", "uint8", "uint16", "bool"}
+
+
+def is_frame(X: object) -> bool:
+    """True for a pandas or polars DataFrame."""
+    return _is_pandas(X) or _is_polars(X)
+
+
+def column_names(frame: Any) -> list[str] | None:
+    """Names of the columns as text; None where the columns are only numbered 0, 1, 2, ..."""
+    columns = list(frame.columns)
+    if all(type(c) is int for c in columns) and columns == list(range(len(columns))):
+        return None
+    return [str(c) for c in columns]
+
+
+def matrix_of_frame(frame: Any) -> NDArray[Any]:
+    """Numbers of a pandas or polars DataFrame as an array (n_samples, n_features).
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame or polars.DataFrame
+        Columns of numbers or booleans; missing values become NaN.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+        A view where the frame is one numeric numpy array, otherwise a C-ordered copy.
+
+    Raises
+    ------
+    ValueError
+        If columns hold text, categories, dates, sparse or complex values.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> matrix_of_frame(pd.DataFrame({"a": [1, 2], "b": [0.5, None]}))
+    array([[1. , 0.5],
+           [2. , nan]])
+    """
+    return _matrix_of_pandas(frame) if _is_pandas(frame) else _matrix_of_polars(frame)
+
+
+def refuse_text(columns: list[int], names: list[str] | None, example: object) -> None:
+    """Raise the error about columns that hold something else than numbers."""
+    raise ValueError(
+        f"X must hold numbers, but {name_columns(columns, names)} "
+        f"{'hold' if len(columns) > 1 else 'holds'} text or other values, such as {example!r}; "
+        "drop them, name one as the target, or encode them "
+        "(sklearn.preprocessing.OneHotEncoder, OrdinalEncoder)"
+    )
+
+
+def _is_pandas(X: object) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(X, pandas.DataFrame)
+
+
+def _is_polars(X: object) -> bool:
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(X, polars.LazyFrame):
+        raise ValueError("X is a polars LazyFrame, which holds no values yet; pass X.collect()")
+    return polars is not None and isinstance(X, polars.DataFrame)
+
+
+def _matrix_of_pandas(frame: Any) -> NDArray[Any]:
+    dtypes = list(frame.dtypes)
+    kinds = set(dtypes)
+    if len(kinds) == 1 and isinstance(dtypes[0], np.dtype) and dtypes[0].kind in "biuf":
+        return np.asarray(frame.to_numpy())
+    infer = sys.modules["pandas"].api.types.infer_dtype
+    bad, sparse = [], []
+    for j, dtype in enumerate(dtypes):
+        kind = dtype.kind if isinstance(dtype, np.dtype) else getattr(dtype, "kind", "O")
+        name = type(dtype).__name__
+        if name == "SparseDtype":
+            sparse.append(j)
+        elif name in ("CategoricalDtype", "StringDtype") or kind in "cMmUSV":
+            bad.append(j)
+        elif kind == "O":
+            if infer(frame.iloc[:, j], skipna=True) not in _NUMBERS:
+                bad.append(j)
+    names = column_names(frame)
+    if sparse:
+        raise ValueError(
+            f"X holds sparse values in {name_columns(sparse, names)}; sparse input is not "
+            "supported: pass X.sparse.to_dense()"
+        )
+    if bad:
+        values = frame.iloc[:, bad[0]].dropna()
+        refuse_text(bad, names, values.iloc[0] if len(values) else None)
+    small = all(str(k).lower() in _SMALL for k in kinds)
+    out = np.empty(frame.shape, dtype=np.float32 if small else np.float64)
+    for part in _blocks(out):
+        out[:, part] = frame.iloc[:, part].to_numpy(dtype=out.dtype, na_value=np.nan)
+    return out
+
+
+def _matrix_of_polars(frame: Any) -> NDArray[Any]:
+    dtypes = frame.dtypes
+    bad = [j for j, d in enumerate(dtypes) if not (d.is_numeric() or str(d) in ("Boolean", "Null"))]
+    if bad:
+        values = frame.to_series(bad[0]).drop_nulls()
+        refuse_text(bad, list(frame.columns), values[0] if len(values) else None)
+    small = all(str(d).lower().replace("boolean", "bool") in _SMALL for d in set(dtypes))
+    out = np.empty(frame.shape, dtype=np.float32 if small else np.float64)
+    for part in _blocks(out):
+        for j in range(part.start, part.stop):
+            out[:, j] = np.asarray(frame.to_series(j).to_numpy(), dtype=out.dtype)
+    return out
+
+
+def _blocks(out: NDArray[Any]) -> list[slice]:
+    step = max(1, (1 << 17) // max(out.shape[0], 1))
+    return [slice(j, min(j + step, out.shape[1])) for j in range(0, out.shape[1], step)]

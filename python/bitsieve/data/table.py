@@ -1,0 +1,210 @@
+"""One table: the user's numbers, and the copy that the kernels read."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from bitsieve._errors import plural, require
+from bitsieve.data.hot import HotCopy, make_hot_copy
+from bitsieve.data.validation import Task, check_matrix, check_target
+
+__all__ = ["Table"]
+
+
+class Table:
+    """Samples x features with names and a target, checked once.
+
+    A table keeps the user's array by reference (`X`) and makes its *hot copy*, centred and
+    feature-major, when a kernel first asks for it. Do not change the array afterwards.
+
+    Parameters
+    ----------
+    X : array-like or DataFrame of shape (n_samples, n_features)
+        Finite real numbers. A C-ordered float32 or float64 array is kept, others are converted.
+    y : array-like of shape (n_samples,), optional
+        Labels of any type, or numbers.
+    names : sequence of str, optional
+        Feature names; those of a DataFrame by default.
+    sample_names : sequence, optional
+        Sample names; those of a pandas DataFrame with an index of text by default.
+    target_name : str, optional
+        What y is called.
+    task : {"classification", "regression"}, optional
+        By default decided from y, as scikit-learn's ``type_of_target`` does.
+    dtype : {numpy.float32, numpy.float64}, default=numpy.float32
+        Type of the hot copy.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        C-ordered float32 or float64: the arbiter of close comparisons.
+    y : ndarray of shape (n_samples,) or None
+    classes : ndarray of shape (n_classes,) or None
+        Sorted distinct labels; None for regression.
+    codes : ndarray of shape (n_samples,) or None
+        Int32 position of each label in `classes`; None for regression.
+    task : {"classification", "regression"} or None
+    names, sample_names : list of str or None
+    n_samples, n_features : int
+
+    Raises
+    ------
+    ValueError
+        If X, y or names are not fit for use; see :mod:`bitsieve.data.validation`.
+
+    Examples
+    --------
+    >>> table = Table([[1.0, 10.0], [2.0, 10.0], [6.0, 13.0]], ["sick", "well", "sick"])
+    >>> table
+    Table(3 samples x 2 features, classification: 'sick' 2, 'well' 1)
+    >>> table.centre, table.exact
+    (array([ 3., 11.]), True)
+    >>> table.features[:, :3]
+    array([[-2., -1.,  3.],
+           [-1., -1.,  2.]], dtype=float32)
+    """
+
+    X: NDArray[Any]
+    y: NDArray[Any] | None
+    names: list[str] | None
+    sample_names: list[str] | None
+    target_name: str | None
+    task: Task | None
+    classes: NDArray[Any] | None
+    codes: NDArray[np.int32] | None
+    dtype: np.dtype[Any]
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        names: Sequence[str] | None = None,
+        sample_names: Sequence[object] | None = None,
+        target_name: str | None = None,
+        task: Task | None = None,
+        dtype: DTypeLike = np.float32,
+    ) -> None:
+        self.dtype = np.dtype(dtype)
+        if self.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise ValueError(f"dtype must be numpy.float32 or numpy.float64, got {self.dtype}")
+        self.X, self.names = check_matrix(X, names)
+        self.y = self.classes = self.codes = self.task = None
+        if y is not None:
+            target = check_target(y, self.n_samples, task)
+            self.y, self.task = target.y, target.task
+            self.classes, self.codes = target.classes, target.codes
+        self.sample_names = _sample_names(X, sample_names, self.n_samples)
+        self.target_name = target_name
+        self._hot: HotCopy | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def n_samples(self) -> int:
+        """Rows of X."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Columns of X."""
+        return int(self.X.shape[1])
+
+    @property
+    def hot(self) -> HotCopy:
+        """The hot copy; made on first use, then kept.
+
+        Raises
+        ------
+        ValueError
+            If centred values do not fit in `dtype`.
+        """
+        with self._lock:
+            if self._hot is None:
+                self._hot = make_hot_copy(self.X, dtype=self.dtype, names=self.names)
+            return self._hot
+
+    @property
+    def features(self) -> NDArray[Any]:
+        """Hot copy, shape (n_features, ld): feature-major, centred, zero past n_samples."""
+        return self.hot.features
+
+    @property
+    def centre(self) -> NDArray[np.float64]:
+        """What was subtracted from each column, float64 of shape (n_features,)."""
+        return self.hot.centre
+
+    @property
+    def max_abs(self) -> NDArray[np.float64]:
+        """Largest absolute hot value of each feature, float64 of shape (n_features,)."""
+        return self.hot.max_abs
+
+    @property
+    def exact(self) -> bool:
+        """True if every hot value equals ``x - centre`` exactly."""
+        return self.hot.exact
+
+    def fingerprint(self) -> str:
+        """Hex digest of shape, values, names and target: equal tables have equal ones.
+
+        Examples
+        --------
+        >>> a, b = Table([[1.0], [2.0]], [0, 1]), Table([[1.0], [3.0]], [0, 1])
+        >>> a.fingerprint() == b.fingerprint()
+        False
+        """
+        digest = hashlib.sha256()
+        digest.update(repr((self.X.shape, self.X.dtype.str, self.names, self.task)).encode())
+        if self.y is not None:
+            digest.update(repr(self.y.tolist()).encode())
+        digest.update(self.X.view(np.uint8).data)
+        return digest.hexdigest()
+
+    def to_frame(self) -> Any:
+        """The samples x features as a pandas DataFrame, with both kinds of names.
+
+        Examples
+        --------
+        >>> Table([[1.0], [2.0]], names=["tp53"]).to_frame()
+           tp53
+        0   1.0
+        1   2.0
+        """
+        pandas = require("pandas", "Table.to_frame")
+        return pandas.DataFrame(self.X, index=self.sample_names, columns=self.names, copy=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The hot copy is cheap to make again, and would double the size of a pickle.
+        return {k: v for k, v in self.__dict__.items() if k not in ("_hot", "_lock")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _hot=None, _lock=threading.Lock())
+
+    def __repr__(self) -> str:
+        shape = f"{plural(self.n_samples, 'sample')} x {plural(self.n_features, 'feature')}"
+        if self.classes is None or self.codes is None:
+            return f"Table({shape}, {self.task or 'no target'})"
+        counts = np.bincount(self.codes)
+        shown = [f"{c!r} {k}" for c, k in zip(self.classes.tolist()[:5], counts, strict=False)]
+        more = len(self.classes) - len(shown)
+        text = ", ".join(shown) + (f" and {more} more" if more else "")
+        return f"Table({shape}, {self.task}: {text})"
+
+
+def _sample_names(X: Any, given: Sequence[object] | None, n_samples: int) -> list[str] | None:
+    if given is None:
+        index = getattr(X, "index", None)
+        if index is None or callable(index) or not all(isinstance(i, str) for i in index):
+            return None
+        given = list(index)
+    names = [str(n) for n in given]
+    if len(names) != n_samples:
+        raise ValueError(
+            f"expected {plural(n_samples, 'sample name')}, one a row of X, got {len(names)}"
+        )
+    return names
