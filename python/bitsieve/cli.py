@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -24,7 +24,6 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="bitsieve",
     help="Select features from wide data, and say honestly how well the selection predicts.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -156,3 +155,110 @@ def select(
         sys.stdout.flush()
     if done.outcome.interrupted:
         raise typer.Exit(130)
+
+
+@app.command()
+def datasets(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """List the bundled data sets."""
+    from bitsieve._job import dataset_rows
+
+    with _one_line_errors():
+        rows = dataset_rows()
+        if as_json:
+            import json
+
+            sys.stdout.write(json.dumps({"datasets": rows}, indent=2) + "\n")
+        else:
+            from rich import box
+            from rich.console import Console
+            from rich.table import Table
+
+            table = Table(box=box.SIMPLE_HEAD)
+            for name in ("name", "samples", "features", "task", "what it is"):
+                table.add_column(name, justify="right" if name in ("samples", "features") else "left")
+            for row in rows:
+                table.add_row(*(str(row[key]) for key in row))
+            Console(markup=False, highlight=False).print(table)
+        sys.stdout.flush()
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave the process with its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str or None, default None
+        Without the program's name; None means those of the process.
+
+    Raises
+    ------
+    SystemExit
+        Always; 0 done, 2 bad input, 130 stopped by Ctrl-C, 1 anything else.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal cannot show is shown as an escape, never as a traceback.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        with _one_line_errors():
+            given = list(sys.argv[1:] if arguments is None else arguments)
+            code = app(given or ["--help"], standalone_mode=False)
+    except typer.Exit as stop:
+        code = stop.exit_code
+    code = code if isinstance(code, int) else 0
+    sys.exit(code)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    """Say what went wrong on one line of stderr and leave with an exit code."""
+    from bitsieve.report.outcome import printable
+
+    line = printable(" ".join(str(message).split()))
+    # Not through a console: a long line must stay one line.
+    sys.stderr.write(f"bitsieve: error: {line}\n")
+    raise typer.Exit(code)
+
+
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    """Turn exceptions into one line and an exit code."""
+    try:
+        yield
+    except (typer.Exit, SystemExit):
+        raise
+    except (KeyboardInterrupt, typer.Abort):
+        _fail("stopped by Ctrl-C before there was anything to write", 130)
+    except BrokenPipeError:
+        # The reader of stdout has gone; Python must not complain again when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(1) from None
+    except MemoryError:
+        _fail("out of memory", 1)
+    except (ValueError, FileNotFoundError, ImportError) as error:
+        _fail(_text(error), 2)
+    except OSError as error:
+        _fail(_text(error), 1)
+    except Exception as error:
+        if hasattr(error, "format_message"):  # how typer says that the command line is wrong
+            _fail(error.format_message(), int(getattr(error, "exit_code", 2)))
+        if os.environ.get("BITSIEVE_TRACEBACK"):
+            raise
+        _fail(
+            f"{type(error).__name__}: {error} (this is a fault of the program; set "
+            "BITSIEVE_TRACEBACK=1 to see where)",
+            1,
+        )
+
+
+def _text(error: BaseException) -> str:
+    """Return the message of an exception; of a system error its reason and file."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f": {error.filename}" if error.filename else ""
+        return f"{error.strerror}{where}"
+    return str(error) or type(error).__name__
+
+
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from bitsieve._errors import plural
+
 #: Where a scorer's values can lie, for the scorers of scikit-learn that are bounded.
 _UNIT_INTERVAL = (
     "accuracy",
@@ -120,14 +122,13 @@ def corrected_t_interval(
     values = np.asarray(scores, dtype=np.float64)
     if not 0.0 < level < 1.0:
         raise ValueError(
-            f"level must be strictly between 0 and 1, but is {level!r}: "
-            "0.95 asks for a 95 % interval."
+            f"level must be strictly between 0 and 1, got {level!r}; 0.95 asks for a 95 % interval"
         )
     if values.ndim != 1 or not len(values) == len(test_sizes) == len(train_sizes):
         raise ValueError(
-            f"expected one score, one test size and one training size a fold, but got scores of "
-            f"shape {values.shape}, {len(test_sizes)} test sizes and {len(train_sizes)} "
-            "training sizes."
+            "expected one score, one test size and one training size a fold, got "
+            f"{plural(values.size, 'score')}, {plural(len(test_sizes), 'test size')} and "
+            f"{plural(len(train_sizes), 'training size')}"
         )
     n_folds = len(values)
     if n_folds < 2 or not np.all(np.isfinite(values)):

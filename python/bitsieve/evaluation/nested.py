@@ -180,7 +180,7 @@ def _split_estimator(selector: Any, estimator: Any) -> tuple[Any, Any]:
     if wrapped is None:
         raise ValueError(
             f"estimator is None and {selector!r} wraps none: pass the estimator that is to "
-            "predict from the selected features."
+            "predict from the selected features"
         )
     return selector, wrapped
 
@@ -268,7 +268,7 @@ def _n_columns(X: Any) -> int:
     if len(shape) != 2:
         raise ValueError(
             f"X must have two dimensions (samples, features), but has shape {tuple(shape)} with "
-            f"{_num_samples(X)} samples."
+            f"{_num_samples(X)} samples"
         )
     return int(shape[1])
 

@@ -34,7 +34,7 @@ def last_selecting_step(selector: Any) -> Any:
     if not selecting:
         raise ValueError(
             "selector must select features: an object with get_support, or a Pipeline with such a "
-            f"step, but none was found in {selector!r}."
+            f"step, but none was found in {selector!r}"
         )
     return selecting[-1]
 
@@ -82,7 +82,7 @@ def support_of(selector: Any, n_features: int) -> NDArray[np.bool_]:
             raise ValueError(
                 f"step {name!r} of the pipeline turns {len(kept)} columns into {n_out}, so a "
                 "selected column no longer stands for one feature. Put it outside the pipeline, "
-                "or use steps that keep the columns, such as StandardScaler."
+                "or use steps that keep the columns, such as StandardScaler"
             )
     support = np.zeros(n_features, dtype=bool)
     support[kept] = True

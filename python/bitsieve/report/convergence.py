@@ -109,11 +109,11 @@ def convergence_info(
     columns = ("iteration", "score", "best_observed", "n_selected", "n_selected_best")
     missing = [name for name in columns if name not in history]
     if missing:
-        raise ValueError(f"history lacks {', '.join(missing)}; it has {', '.join(history)}.")
+        raise ValueError(f"history lacks {', '.join(missing)}; it has {', '.join(history)}")
     values = {name: np.asarray(history[name]) for name in columns}
     lengths = {name: len(column) for name, column in values.items()}
     if len(set(lengths.values())) != 1:
-        raise ValueError(f"the columns of history differ in length: {lengths}.")
+        raise ValueError(f"the columns of history differ in length: {lengths}")
     is_error = scoring in ("accuracy", "balanced_accuracy")
     label = {"accuracy": "error (%)", "balanced_accuracy": "balanced error (%)"}.get(
         scoring, scoring.replace("_", " ")

@@ -59,7 +59,7 @@ def selection_rows(
     if not len(names) == len(chosen) == len(counts):
         raise ValueError(
             f"expected one name, one selected flag and one fold count a feature, but got "
-            f"{len(names)} names, {len(chosen)} flags and {len(counts)} counts."
+            f"{len(names)} names, {len(chosen)} flags and {len(counts)} counts"
         )
     order = np.lexsort((np.arange(len(chosen)), -counts, ~chosen))
     return [

@@ -102,7 +102,7 @@ def estimator_by_name(name: str) -> Any:
         return _neighbours(int(neighbours[1]))
     raise ValueError(
         f"unknown estimator {name!r}; known are {', '.join(ESTIMATORS)} and knn:K "
-        "(K neighbours, such as knn:7)."
+        "(K neighbours, such as knn:7)"
     )
 
 
@@ -131,6 +131,6 @@ def method_by_name(name: str) -> Any:
     """
     found = METHODS.get(name.lower())
     if found is None:
-        raise ValueError(f"unknown method {name!r}; known methods: {', '.join(METHODS)}.")
+        raise ValueError(f"unknown method {name!r}; known methods: {', '.join(METHODS)}")
     module, attribute = found
     return getattr(importlib.import_module(module), attribute)

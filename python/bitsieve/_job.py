@@ -1,0 +1,359 @@
+"""One selection job, as the command line runs it: read, search, outer folds, files.
+
+::
+
+    FILE or --dataset -> (scale ->) search on all samples -> outer folds -> table, three files
+                                       |                        |
+                                     Ctrl-C: what there is so far is written, exit code 130
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve._errors import closest
+from bitsieve._version import __version__
+from bitsieve.report import (
+    Outcome,
+    convergence_info,
+    file_identity,
+    outcome_table,
+    plot_convergence,
+    write_run_json,
+    write_selection_csv,
+)
+from bitsieve.report.record import jsonable
+
+__all__ = ["FinishedJob", "Job", "dataset_rows"]
+
+_FILES = ("selection.csv", "run.json", "convergence.png")
+
+
+@dataclass(frozen=True)
+class _Data:
+    X: NDArray[Any]
+    y: NDArray[Any]
+    names: list[str]
+    source: str
+    identity: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that the command line was asked for; see ``bitsieve select --help``."""
+
+    file: Path | None
+    target: str | None
+    dataset: str | None
+    orient: str
+    index: str | None
+    method: str
+    estimator: str
+    scoring: str
+    scale: str
+    cv: int
+    n_repeats: int
+    n_features: int | None
+    max_iter: int | None
+    max_time: float | None
+    patience: int | None
+    outer_folds: int
+    seed: int | None
+    n_jobs: int | None
+    checkpoint: Path | None
+    out: Path
+    progress: bool | None
+
+    def run(self) -> FinishedJob:
+        """Run the job and write its files.
+
+        Returns
+        -------
+        FinishedJob
+            With ``outcome.interrupted`` where Ctrl-C stopped it after the search had results.
+
+        Raises
+        ------
+        ValueError
+            For bad input, before anything long starts.
+        OSError
+            Where a file cannot be read or written.
+        KeyboardInterrupt
+            Where Ctrl-C came before there were results.
+        """
+        if self.outer_folds == 1:
+            raise ValueError("--outer-folds must be 0 (none) or at least 2, got 1")
+        model = self._model(_drawn_seed() if self.seed is None else self.seed)
+        check_out(self.out)
+        data = self._load()
+        with _plain_warnings():
+            return self._search(model, data)
+
+    def _model(self, seed: int) -> Any:
+        """Return the unfitted selector, in a pipeline where the columns are scaled."""
+        from sklearn.pipeline import Pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        from bitsieve.selectors.named import estimator_by_name, method_by_name
+
+        _check_scoring(self.scoring)
+        options: dict[str, Any] = {}
+        if self.max_iter is not None:
+            options["max_iter"] = self.max_iter
+        if self.patience is not None:
+            options["patience"] = self.patience or None
+        selector = method_by_name(self.method)(
+            estimator_by_name(self.estimator),
+            cv=self.cv,
+            n_repeats=self.n_repeats,
+            scoring=self.scoring,
+            max_time=self.max_time,
+            n_features_to_select=self.n_features,
+            random_state=seed,
+            n_jobs=self.n_jobs,
+            checkpoint=None if self.checkpoint is None else str(self.checkpoint),
+            progress=self.progress,
+            **options,
+        )
+        scaler = [("scaler", StandardScaler())] if self.scale == "standard" else []
+        return Pipeline([*scaler, ("selector", selector)])
+
+    def _search(self, model: Any, data: _Data) -> FinishedJob:
+        selector = model.named_steps["selector"]
+        interrupted = False
+        start = time.perf_counter()
+        try:
+            model.fit(data.X, data.y)
+        except KeyboardInterrupt:
+            if not hasattr(selector, "support_"):
+                raise
+            interrupted = True
+        seconds = time.perf_counter() - start
+
+        nested = None
+        if self.outer_folds and not interrupted:
+            try:
+                nested = self._outer_folds(model, data, selector.random_state)
+            except KeyboardInterrupt:
+                interrupted = True
+        outcome = Outcome(
+            source=data.source,
+            method=self.method.lower(),
+            estimator=self.estimator.lower(),
+            scoring=self.scoring,
+            names=data.names,
+            n_samples=len(data.y),
+            support=np.asarray(selector.support_),
+            observed=float(selector.best_observed_score_),
+            remeasured=float(selector.best_score_),
+            n_evaluations=int(selector.n_evaluations_),
+            n_iterations=int(selector.n_iter_),
+            seconds=seconds,
+            stop_reason=dict(selector.stop_reason_),
+            nested=nested,
+            interrupted=interrupted,
+        )
+        done = FinishedJob(self, outcome, self._record(selector, data, outcome))
+        done.write(selector.history_)
+        return done
+
+    def _outer_folds(self, model: Any, data: _Data, seed: int) -> Any:
+        from sklearn.model_selection import StratifiedKFold
+
+        from bitsieve.evaluation import nested_cross_validate
+
+        if self.progress is None and sys.stderr.isatty():
+            sys.stderr.write(
+                f"Repeating the selection in {self.outer_folds} outer folds for the honest "
+                "number.\n"
+            )
+        folds = StratifiedKFold(self.outer_folds, shuffle=True, random_state=seed)
+        return nested_cross_validate(
+            model, None, data.X, data.y, cv=folds, scoring=self.scoring, random_state=seed
+        )
+
+    def _load(self) -> _Data:
+        raise NotImplementedError
+
+    def _record(self, selector: Any, data: _Data, outcome: Outcome) -> dict[str, Any]:
+        """Return everything that run.json holds."""
+        classes, counts = np.unique(data.y, return_counts=True)
+        parameters = {key: value for key, value in asdict(self).items() if key != "progress"}
+        parameters["seed"] = selector.random_state
+        return {
+            "bitsieve": __version__,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "status": "interrupted" if outcome.interrupted else "complete",
+            "command": shlex.join(["bitsieve", *sys.argv[1:]]),
+            "repeat": self._repeat(selector.random_state),
+            "input": data.identity,
+            "data": {
+                "n_samples": len(data.y),
+                "n_features": len(data.names),
+                "classes": {str(c): int(n) for c, n in zip(classes, counts, strict=True)},
+            },
+            "parameters": parameters,
+            "selector": selector.get_params(deep=False),
+            "seed": selector.random_state,
+            "outer_cv": {
+                "n_folds": self.outer_folds,
+                "splitter": "StratifiedKFold(shuffle=True)",
+                "random_state": selector.random_state,
+            },
+            "results": outcome.results(),
+            "statements": outcome.sentences(),
+            "files": [str(self.out / name) for name in _FILES],
+        }
+
+    def _repeat(self, seed: int) -> str:
+        """Return a command that gives the same numbers, the seed spelled out."""
+        words = ["bitsieve", "select"]
+        if self.file is not None:
+            words.append(str(self.file))
+        options = {
+            "target": self.target,
+            "dataset": self.dataset,
+            "orient": self.orient,
+            "index": self.index,
+            "method": self.method,
+            "estimator": self.estimator,
+            "scoring": self.scoring,
+            "scale": self.scale,
+            "cv": self.cv,
+            "repeats": self.n_repeats,
+            "n-features": self.n_features,
+            "max-iter": self.max_iter,
+            "max-time": self.max_time,
+            "patience": self.patience,
+            "outer-folds": self.outer_folds,
+            "seed": seed,
+        }
+        for name, value in options.items():
+            if value is not None:
+                words += [f"--{name}", str(value)]
+        return shlex.join(words)
+
+
+@dataclass(frozen=True)
+class FinishedJob:
+    """A job that has run: what it found, and its record."""
+
+    job: Job
+    outcome: Outcome
+    record: dict[str, Any]
+
+    def write(self, history: Any) -> None:
+        """Write selection.csv, run.json and convergence.png.
+
+        Raises
+        ------
+        OSError
+            Where a file cannot be written.
+        """
+        outcome, nested, out = self.outcome, self.outcome.nested, self.job.out
+        write_selection_csv(
+            out / "selection.csv",
+            outcome.names,
+            outcome.support,
+            None if nested is None else nested.n_times_selected,
+            0 if nested is None else nested.n_folds,
+        )
+        levels = {"re-measured": outcome.remeasured}
+        if nested is not None:
+            levels |= {"honest": nested.score, "all features": nested.full_score}
+        info = convergence_info(
+            history,
+            scoring=outcome.scoring,
+            n_features=len(outcome.names),
+            levels=levels,
+            interval=None if nested is None else nested.interval[:2],
+            title=f"{outcome.source}: {outcome.method} with {outcome.estimator}",
+        )
+        plot_convergence(info, out / "convergence.png")
+        write_run_json(out / "run.json", self.record)
+
+    def json(self) -> str:
+        """Return the record as one JSON object with a final newline."""
+        return json.dumps(jsonable(self.record), ensure_ascii=False, allow_nan=False) + "\n"
+
+    def print(self) -> None:
+        """Print the table and the sentences to stdout."""
+        from rich.console import Console
+
+        console = Console(markup=False, highlight=False, emoji=False, soft_wrap=False)
+        if not console.is_terminal:
+            console.width = max(console.width, 100)
+        console.print(outcome_table(self.outcome))
+        for sentence in self.outcome.sentences():
+            console.print(sentence)
+        console.print()
+        console.print(f"Written to {self.job.out}: {', '.join(_FILES)}", soft_wrap=True)
+        if self.outcome.interrupted:
+            console.print("Stopped by Ctrl-C: these are the results so far.")
+
+
+def dataset_rows() -> list[dict[str, Any]]:
+    """Return name, samples, features, task and a description of every bundled data set."""
+    raise NotImplementedError
+
+
+def check_out(out: Path) -> None:
+    """Make the folder for the results, before anything long starts.
+
+    Raises
+    ------
+    ValueError
+        Where it is a file, or cannot be written.
+    """
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out must be a folder, but {out} is a file: give another name")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"--out {out} cannot be written ({error.strerror}): give another folder"
+        ) from error
+
+
+def _check_scoring(scoring: str) -> None:
+    from sklearn.metrics import get_scorer_names
+
+    known = get_scorer_names()
+    if scoring not in known:
+        raise ValueError(f"unknown --scoring {scoring!r}: {closest(scoring, known)}")
+
+
+def _drawn_seed() -> int:
+    return int(np.random.SeedSequence().generate_state(1)[0])
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show each warning once, on one line of stderr, while a job runs."""
+    seen: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in seen:
+            seen.add(text)
+            sys.stderr.write(f"bitsieve: warning: {text}\n")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield

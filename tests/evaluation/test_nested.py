@@ -1,0 +1,212 @@
+"""Nested cross-validation, against scikit-learn's own on a pipeline, and its promises."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from bitsieve.evaluation import nested_cross_validate
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import (
+    RFE,
+    SelectFromModel,
+    SelectKBest,
+    VarianceThreshold,
+    f_regression,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+
+def test_scores_equal_cross_val_score_of_the_pipeline() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    scaled = make_pipeline(StandardScaler(), SelectKBest(k=5))
+    found = nested_cross_validate(scaled, KNeighborsClassifier(3), X, y, cv=4)
+    whole = make_pipeline(StandardScaler(), SelectKBest(k=5), KNeighborsClassifier(3))
+    np.testing.assert_array_equal(found.scores, cross_val_score(whole, X, y, cv=4))
+    full = make_pipeline(StandardScaler(), KNeighborsClassifier(3))
+    np.testing.assert_array_equal(found.full_scores, cross_val_score(full, X, y, cv=4))
+    assert found.score == found.scores.mean()
+    assert found.n_features.tolist() == [5] * 4
+    majority = max(np.mean(y), 1 - np.mean(y))
+    assert found.chance_score == pytest.approx(majority, abs=0.01)
+    assert found.beats_chance is True
+
+
+def test_any_scorer_splitter_and_type_of_label() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    text = np.where(y == 1, "benign", "malignant")
+    splits = ShuffleSplit(3, test_size=0.3, random_state=1)
+    found = nested_cross_validate(
+        SelectKBest(k=3), LogisticRegression(max_iter=5000), X, text, cv=splits, scoring="roc_auc"
+    )
+    whole = make_pipeline(SelectKBest(k=3), LogisticRegression(max_iter=5000))
+    expected = cross_val_score(whole, X, text, cv=splits, scoring="roc_auc")
+    np.testing.assert_allclose(found.scores, expected)
+    assert found.chance_scores.tolist() == [0.5] * 3
+    assert found.scoring == "roc_auc"
+    assert found.interval.high <= 1.0
+
+
+def test_regression() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    selector = SelectKBest(f_regression, k=4)
+    found = nested_cross_validate(selector, LinearRegression(), X, y)
+    expected = cross_val_score(make_pipeline(selector, LinearRegression()), X, y)
+    np.testing.assert_allclose(found.scores, expected)
+    assert found.scoring == "r2"
+    assert found.chance_score < 0.01 < found.score
+
+
+def test_the_test_part_never_reaches_the_selection() -> None:
+    """A feature that copies the label in the test part alone must not help."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = np.repeat([0, 1], 30)
+    splits = list(StratifiedKFold(5).split(X, y))
+    train, test = splits[0]
+    X[test, 3] += 100 * y[test]
+    found = nested_cross_validate(SelectKBest(k=1), KNeighborsClassifier(1), X, y, cv=[splits[0]])
+    best = SelectKBest(k=1).fit(X[train], y[train]).get_support()
+    np.testing.assert_array_equal(found.supports[0], best)
+
+
+def test_parallel_folds_change_nothing() -> None:
+    X, y = load_iris(return_X_y=True)
+    selector = SelectFromModel(RandomForestClassifier(5))
+    one = nested_cross_validate(selector, KNeighborsClassifier(1), X, y, random_state=3)
+    two = nested_cross_validate(selector, KNeighborsClassifier(1), X, y, random_state=3, n_jobs=2)
+    np.testing.assert_array_equal(one.scores, two.scores)
+    np.testing.assert_array_equal(one.supports, two.supports)
+
+
+def test_drawn_seeds_are_recorded_and_repeat_the_evaluation() -> None:
+    X, y = load_iris(return_X_y=True)
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(150, 20))])
+    selector = RFE(RandomForestClassifier(3), n_features_to_select=6, step=6)
+    first = nested_cross_validate(selector, None, X, y)
+    again = nested_cross_validate(selector, None, X, y, random_state=first.random_state)
+    np.testing.assert_array_equal(first.supports, again.supports)
+    np.testing.assert_array_equal(first.seeds, again.seeds)
+    assert len(set(first.seeds.tolist())) == 5
+    assert selector.estimator.random_state is None
+
+
+def test_a_given_random_state_is_kept() -> None:
+    X, y = load_iris(return_X_y=True)
+    selector = SelectFromModel(RandomForestClassifier(3, random_state=0))
+    one = nested_cross_validate(selector, KNeighborsClassifier(1), X, y, random_state=1)
+    two = nested_cross_validate(selector, KNeighborsClassifier(1), X, y, random_state=2)
+    np.testing.assert_array_equal(one.supports, two.supports)
+
+
+def test_supports_of_a_pipeline_are_in_terms_of_the_input() -> None:
+    X, y = load_iris(return_X_y=True)
+    X = np.hstack([np.zeros((150, 1)), X])  # the first column is dropped before the selection
+    selector = make_pipeline(VarianceThreshold(), StandardScaler(), SelectKBest(k=2))
+    found = nested_cross_validate(selector, KNeighborsClassifier(1), X, y)
+    assert found.consensus_support.tolist() == [False, False, False, True, True]
+    assert found.n_times_selected.tolist() == [0, 0, 0, 5, 5]
+
+
+def test_consensus_needs_more_than_half_the_folds() -> None:
+    X, y = load_iris(return_X_y=True)
+    found = nested_cross_validate(SelectKBest(k=2), KNeighborsClassifier(1), X, y, cv=4)
+    supports = np.array([[1, 0, 1, 0], [1, 0, 1, 0], [0, 1, 1, 0], [0, 1, 0, 1]], bool)
+    mixed = type(found)(**{**vars(found), "supports": supports})
+    assert mixed.consensus_support.tolist() == [False, False, True, False]
+
+
+def test_a_step_that_mixes_columns_is_refused() -> None:
+    X, y = load_iris(return_X_y=True)
+    selector = make_pipeline(PolynomialFeatures(include_bias=False), SelectKBest(k=2))
+    with pytest.raises(ValueError, match=r"step 'polynomialfeatures' .* turns 4 columns into 14"):
+        nested_cross_validate(selector, KNeighborsClassifier(1), X, y)
+
+
+def test_a_pipeline_that_predicts_is_its_own_estimator() -> None:
+    X, y = load_iris(return_X_y=True)
+    whole = make_pipeline(StandardScaler(), SelectKBest(k=2), KNeighborsClassifier(1))
+    found = nested_cross_validate(whole, None, X, y)
+    np.testing.assert_array_equal(found.scores, cross_val_score(whole, X, y))
+
+
+def test_an_empty_selection_scores_as_chance() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    nothing = SelectFromModel(LogisticRegression(max_iter=50), threshold=np.inf)
+    found = nested_cross_validate(
+        make_pipeline(StandardScaler(), nothing), KNeighborsClassifier(1), X, y
+    )
+    np.testing.assert_array_equal(found.scores, found.chance_scores)
+    assert found.n_features.tolist() == [0] * 5
+    assert found.beats_chance is False
+    assert "not shown to predict better than chance" in found.summary()
+
+
+def test_groups_stay_together() -> None:
+    X, y = make_classification(80, 6, random_state=0)
+    groups = np.arange(80) // 4
+    found = nested_cross_validate(
+        SelectKBest(k=2), KNeighborsClassifier(1), X, y, cv=GroupKFold(4), groups=groups
+    )
+    for train, test in found.folds:
+        assert not set(groups[train]) & set(groups[test])
+
+
+def test_data_frames_keep_their_names() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    found = nested_cross_validate(SelectKBest(k=2), KNeighborsClassifier(1), X, y)
+    assert found.feature_names == list(X.columns)
+    assert isinstance(X, pd.DataFrame)
+
+
+def test_the_text_says_which_number_may_be_published() -> None:
+    X, y = load_iris(return_X_y=True)
+    found = nested_cross_validate(SelectKBest(k=2), KNeighborsClassifier(1), X, y)
+    text = repr(found)
+    published = [line for line in text.splitlines() if "may be published" in line]
+    assert len(published) == 1
+    assert "honest" in published[0]
+    assert f"{found.score:.4f}" in published[0]
+    assert "observed" not in text  # SelectKBest claims no score
+    assert np.isnan(found.optimism)
+
+
+def test_claims_are_compared_with_the_honest_score() -> None:
+    class Claiming(SelectKBest):
+        def fit(self, X, y=None):  # type: ignore[no-untyped-def]
+            super().fit(X, y)
+            self.best_score_, self.best_observed_score_ = 0.97, 0.99
+            return self
+
+    X, y = load_iris(return_X_y=True)
+    found = nested_cross_validate(Claiming(k=2), KNeighborsClassifier(1), X, y)
+    assert found.observed_scores.tolist() == [0.99] * 5
+    assert found.remeasured_scores.tolist() == [0.97] * 5
+    assert found.optimism == pytest.approx(0.99 - found.score)
+    assert found.remeasured_optimism == pytest.approx(0.97 - found.score)
+    assert "optimistic, not for publication" in found.summary()
+
+
+def test_the_result_pickles() -> None:
+    X, y = load_iris(return_X_y=True)
+    found = nested_cross_validate(SelectKBest(k=2), KNeighborsClassifier(1), X, y)
+    assert repr(pickle.loads(pickle.dumps(found))) == repr(found)
+
+
+def test_bad_input_is_named() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="selector must select features"):
+        nested_cross_validate(StandardScaler(), KNeighborsClassifier(1), X, y)
+    with pytest.raises(ValueError, match="pass the estimator that is to predict"):
+        nested_cross_validate(SelectKBest(k=2), None, X, y)
+    with pytest.raises(ValueError, match=r"shape \(150,\)"):
+        nested_cross_validate(SelectKBest(k=2), KNeighborsClassifier(1), X[:, 0], y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        nested_cross_validate(SelectKBest(k=2), KNeighborsClassifier(1), X, y[:-1])
