@@ -1,0 +1,44 @@
+"""Files are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from bitsieve.report import write_atomically
+
+
+def test_replaces_the_old_content_and_leaves_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "folder" / "a.txt"
+    write_atomically(path, b"one")
+    assert write_atomically(path, b"two") == path
+    assert path.read_bytes() == b"two"
+    assert os.listdir(path.parent) == ["a.txt"]
+
+
+def test_a_failed_write_keeps_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.txt"
+    write_atomically(path, b"old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no umask")
+def test_permissions_follow_the_umask(tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        path = write_atomically(tmp_path / "a.txt", b"")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
