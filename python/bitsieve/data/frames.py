@@ -89,18 +89,8 @@ def _matrix_of_pandas(frame: Any) -> NDArray[Any]:
     kinds = set(dtypes)
     if len(kinds) == 1 and isinstance(dtypes[0], np.dtype) and dtypes[0].kind in "biuf":
         return np.asarray(frame.to_numpy())
-    infer = sys.modules["pandas"].api.types.infer_dtype
-    bad, sparse = [], []
-    for j, dtype in enumerate(dtypes):
-        kind = dtype.kind if isinstance(dtype, np.dtype) else getattr(dtype, "kind", "O")
-        name = type(dtype).__name__
-        if name == "SparseDtype":
-            sparse.append(j)
-        elif name in ("CategoricalDtype", "StringDtype") or kind in "cMmUSV":
-            bad.append(j)
-        elif kind == "O":
-            if infer(frame.iloc[:, j], skipna=True) not in _NUMBERS:
-                bad.append(j)
+    sparse = [j for j, d in enumerate(dtypes) if type(d).__name__ == "SparseDtype"]
+    bad = [j for j, d in enumerate(dtypes) if not _holds_numbers(d, frame, j)]
     names = column_names(frame)
     if sparse:
         raise ValueError(
@@ -115,6 +105,15 @@ def _matrix_of_pandas(frame: Any) -> NDArray[Any]:
     for part in _blocks(out):
         out[:, part] = frame.iloc[:, part].to_numpy(dtype=out.dtype, na_value=np.nan)
     return out
+
+
+def _holds_numbers(dtype: Any, frame: Any, j: int) -> bool:
+    if type(dtype).__name__ in ("CategoricalDtype", "StringDtype") or dtype.kind in "cMmUSV":
+        return False
+    if dtype.kind != "O":
+        return True
+    infer = sys.modules["pandas"].api.types.infer_dtype
+    return infer(frame.iloc[:, j], skipna=True) in _NUMBERS
 
 
 def _matrix_of_polars(frame: Any) -> NDArray[Any]:

@@ -1,0 +1,35 @@
+"""What a reader is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from bitsieve.data.validation import Task
+
+__all__ = ["Categorical", "Orient", "ReadRequest"]
+
+Orient = Literal["auto", "samples", "features"]
+Categorical = Literal["error", "onehot", "ordinal"]
+
+
+@dataclass(frozen=True)
+class ReadRequest:
+    """Arguments of :func:`bitsieve.data.read_table`, checked; the one argument of a reader.
+
+    A target of type str is a name in the file or, failing that, a path; a Path is a file.
+    """
+
+    path: Path
+    target: str | Path | None
+    orient: Orient
+    index: str | None
+    categorical: Categorical
+    delimiter: str | None
+    decimal: str
+    encoding: str
+    task: Task | None
+    dtype: np.dtype[Any]
