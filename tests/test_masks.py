@@ -1,0 +1,282 @@
+"""Masks: round trips, tails, the compact form, what is refused and in which words."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from bitsieve import Masks
+
+# Around the borders of a word, where tails go wrong.
+SIZES = [1, 2, 63, 64, 65, 127, 128, 129, 1000]
+
+
+def _random(m: int, p: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng([seed, m, p]).random((m, p)) < 0.5
+
+
+def _twin_words(array: np.ndarray) -> np.ndarray:
+    """Pack by numpy: bytes of little-endian bits, padded to whole words."""
+    m, p = array.shape
+    padded = np.zeros((m, (p + 63) // 64 * 64), dtype=bool)
+    padded[:, :p] = array
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
+@pytest.mark.parametrize("p", SIZES)
+@pytest.mark.parametrize("m", [0, 1, 5])
+def test_bool_round_trip_and_words(m: int, p: int) -> None:
+    array = _random(m, p)
+    masks = Masks.from_bool(array)
+    assert (len(masks), masks.n_features, masks.is_compact) == (m, p, False)
+    assert masks.words.dtype == np.uint64
+    np.testing.assert_array_equal(masks.words, _twin_words(array))
+    np.testing.assert_array_equal(masks.to_bool(), array)
+    np.testing.assert_array_equal(masks.counts(), array.sum(axis=1))
+    assert masks.counts().dtype == np.int64
+
+
+@pytest.mark.parametrize("p", SIZES)
+def test_words_and_indices_round_trip(p: int) -> None:
+    array = _random(4, p)
+    masks = Masks.from_bool(array)
+    assert Masks.from_words(masks.words, p) == masks
+    lists = [masks.indices_of(i) for i in range(4)]
+    for row, indices in zip(array, lists, strict=True):
+        assert indices.dtype == np.int64
+        np.testing.assert_array_equal(indices, np.flatnonzero(row))
+    assert Masks.from_indices(lists, p) == masks
+
+
+def test_indices_may_repeat_and_come_in_any_order() -> None:
+    expected = [[True, False, True]]
+    assert Masks.from_indices([[2, 0, 2]], 3).to_bool().tolist() == expected
+    assert Masks.from_indices([(2, 0)], 3).to_bool().tolist() == expected
+    assert Masks.from_indices(iter([np.array([0, 2], np.uint8)]), 3).to_bool().tolist() == expected
+
+
+@pytest.mark.parametrize("p", SIZES)
+def test_empty_and_full_keep_tail_bits_zero(p: int) -> None:
+    empty, full = Masks.empty(p), Masks.full(p)
+    assert (len(empty), len(full)) == (1, 1)
+    assert empty.counts().tolist() == [0]
+    assert full.counts().tolist() == [p]
+    used = p % 64 or 64
+    assert int(full.words[0, -1]) == 2**used - 1
+
+
+def test_one_dimension_is_one_mask() -> None:
+    assert Masks.from_bool([True, False]).to_bool().tolist() == [[True, False]]
+
+
+@pytest.mark.parametrize("layout", ["fortran", "strided", "readonly", "list"])
+def test_layout_of_the_input_does_not_matter(layout: str) -> None:
+    array = _random(6, 70)
+    given = {
+        "fortran": np.asfortranarray(array),
+        "strided": np.repeat(array, 2, axis=1)[:, ::2],
+        "readonly": array.copy(),
+        "list": array.tolist(),
+    }[layout]
+    if layout == "readonly":
+        given.setflags(write=False)
+    assert Masks.from_bool(given) == Masks.from_bool(array)
+
+
+class TestCompact:
+    @pytest.mark.parametrize("p", SIZES)
+    def test_equals_its_expansion(self, p: int) -> None:
+        base = _random(1, p)[0]
+        masks = Masks.neighbours(base, p)
+        assert masks.is_compact
+        assert len(masks) == p
+        expected = base ^ np.eye(p, dtype=bool)
+        np.testing.assert_array_equal(masks[:].to_bool(), expected)
+        np.testing.assert_array_equal(masks.counts(), expected.sum(axis=1))
+        assert masks == Masks.from_bool(expected)
+        assert masks.is_compact  # still, after its words were asked for
+
+    def test_base_may_be_words(self) -> None:
+        base = _random(1, 70)
+        words = Masks.from_bool(base).words
+        assert Masks.neighbours(words[0], 70) == Masks.neighbours(base[0], 70)
+        assert Masks.neighbours(words, 70) == Masks.neighbours(base[0], 70)
+
+    def test_chosen_flips(self) -> None:
+        base = np.zeros(5, dtype=bool)
+        masks = Masks.neighbours(base, 5, flips=[3, 1, 3])
+        assert [masks.indices_of(i).tolist() for i in range(3)] == [[3], [1], [3]]
+        assert masks.key(0) == masks.key(2)
+        assert len(Masks.neighbours(base, 5, flips=[])) == 0
+
+    @pytest.mark.parametrize(
+        "which", [2, -1, slice(1, 60, 7), slice(0, 0), np.array([5, 0, 5]), [64, 3]]
+    )
+    def test_parts_are_those_of_the_expansion(self, which: object) -> None:
+        base = _random(1, 65)[0]
+        expanded = Masks.from_bool(base ^ np.eye(65, dtype=bool))
+        before = Masks.neighbours(base, 65)[which]  # type: ignore[index]
+        assert before.is_compact
+        assert before == expanded[which]  # type: ignore[index]
+
+    def test_memory_is_of_order_p(self) -> None:
+        masks = Masks.neighbours(np.zeros(1_000_000, dtype=bool), 1_000_000)
+        assert len(masks) == 1_000_000
+        assert masks[999_999].indices_of(0).tolist() == [999_999]
+        held = sum(a.nbytes for a in (masks.base, masks.indptr, masks.indices) if a is not None)
+        assert held < 20_000_000
+
+    def test_base_is_not_shared_with_the_caller(self) -> None:
+        base = Masks.empty(3).words.copy()
+        masks = Masks.neighbours(base, 3)
+        base[:] = 7
+        assert masks.counts().tolist() == [1, 1, 1]
+
+    def test_flips_are_not_shared_with_the_caller(self) -> None:
+        flips = np.array([0, 1], dtype=np.int64)
+        masks = Masks.neighbours(np.zeros(3, dtype=bool), 3, flips=flips)
+        flips[:] = 2  # must be allowed, and must change nothing
+        assert [masks.indices_of(i).tolist() for i in range(2)] == [[0], [1]]
+
+
+class TestSequence:
+    def test_parts(self) -> None:
+        array = _random(7, 65)
+        masks = Masks.from_bool(array)
+        assert masks[3] == Masks.from_bool(array[3])
+        assert masks[-1] == Masks.from_bool(array[-1])
+        assert masks[2:5] == Masks.from_bool(array[2:5])
+        assert masks[np.array([4, 4, 0])] == Masks.from_bool(array[[4, 4, 0]])
+        assert [len(mask) for mask in masks] == [1] * 7
+        assert Masks.concatenate(list(masks)) == masks
+
+    def test_out_of_range(self) -> None:
+        masks = Masks.from_bool(_random(2, 3))
+        with pytest.raises(IndexError, match="mask 2 of 2"):
+            masks[2]
+        with pytest.raises(IndexError, match="mask -3 of 2"):
+            masks[-3]
+
+    def test_concatenate_mixes_forms(self) -> None:
+        base = np.zeros(66, dtype=bool)
+        near, full = Masks.neighbours(base, 66, flips=[65]), Masks.full(66)
+        joined = Masks.concatenate([near, full])
+        assert joined.counts().tolist() == [1, 66]
+
+    def test_concatenate_refuses(self) -> None:
+        with pytest.raises(ValueError, match="at least one batch"):
+            Masks.concatenate([])
+        with pytest.raises(ValueError, match=r"different numbers of features: \[3, 4\]"):
+            Masks.concatenate([Masks.empty(3), Masks.empty(4)])
+
+    def test_equality(self) -> None:
+        masks = Masks.from_indices([[0]], 3)
+        assert masks == Masks.from_bool([True, False, False])
+        assert masks != Masks.from_indices([[1]], 3)
+        assert masks != Masks.from_indices([[0]], 4)  # same words, another number of features
+        assert masks != "masks"
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(masks)
+
+    def test_keys_tell_masks_apart(self) -> None:
+        masks = Masks.from_bool(_random(64, 70))
+        keys = {masks.key(i) for i in range(64)}
+        assert len(keys) == 64
+        assert masks.key(0) == Masks.from_bool(masks.to_bool()).key(0)
+
+    def test_repr(self) -> None:
+        assert repr(Masks.full(3)) == "<Masks: 1 of 3 features>"
+        assert repr(Masks.neighbours([True, False], 2)) == "<Masks: compact, 2 of 2 features>"
+
+
+@pytest.mark.parametrize("p", [1, 63, 64, 65])
+@pytest.mark.parametrize("compact", [False, True])
+@pytest.mark.parametrize("protocol", [2, pickle.HIGHEST_PROTOCOL])
+def test_pickle_and_copy(p: int, compact: bool, protocol: int) -> None:
+    base = _random(1, p)[0]
+    masks = Masks.neighbours(base, p) if compact else Masks.from_bool(base)
+    for twin in (pickle.loads(pickle.dumps(masks, protocol)), copy.deepcopy(masks)):
+        assert twin == masks
+        assert twin.is_compact == compact
+        assert not twin.words.flags.writeable
+
+
+def test_immutable() -> None:
+    array = _random(2, 5)
+    masks = Masks.from_bool(array)
+    before = masks.to_bool().copy()
+    array[:] = False
+    np.testing.assert_array_equal(masks.to_bool(), before)
+    with pytest.raises(ValueError, match="read-only"):
+        masks.words[0, 0] = 0
+    words = masks.words.copy()
+    taken = Masks.from_words(words, 5)
+    words[:] = 0
+    assert taken == masks
+
+
+class TestRefusals:
+    def test_no_constructor(self) -> None:
+        with pytest.raises(TypeError, match=r"Masks\.from_bool, from_indices"):
+            Masks()
+
+    @pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.float64, object])
+    def test_numbers_are_not_masks(self, dtype: type) -> None:
+        with pytest.raises(ValueError, match=r"boolean.*got dtype .*Masks\.from_indices.*astype"):
+            Masks.from_bool(np.ones((2, 3), dtype=dtype))
+
+    @pytest.mark.parametrize("shape", [(), (0,), (2, 0), (1, 2, 3)])
+    def test_shape(self, shape: tuple[int, ...]) -> None:
+        with pytest.raises(ValueError, match="shape"):
+            Masks.from_bool(np.ones(shape, dtype=bool))
+
+    @pytest.mark.parametrize(
+        ("subsets", "message"),
+        [
+            ([[0, 3]], r"subset 0 has indices from 0 to 3; with n_features=3 .* \[0, 2\]"),
+            ([[0], [-1]], r"subset 1 has indices from -1 to -1"),
+            ([[0.5]], "subset 0 must be a list of whole numbers"),
+            ([["a"]], "subset 0 must be a list of whole numbers"),
+            ([[True, False]], "subset 0 must be a list of whole numbers"),
+            ([[[0, 1]]], "subset 0 must be a list of whole numbers"),
+        ],
+    )
+    def test_indices(self, subsets: object, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            Masks.from_indices(subsets, 3)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize(
+        "words",
+        [np.zeros((1, 2), np.uint64), np.zeros((1, 1), np.int64), np.zeros(1, np.uint64)],
+    )
+    def test_words_of_another_kind(self, words: np.ndarray) -> None:
+        with pytest.raises(ValueError, match=r"uint64 of shape \(n_masks, 1\) for 3 features"):
+            Masks.from_words(words, 3)
+
+    def test_words_with_bits_in_the_tail(self) -> None:
+        with pytest.raises(ValueError, match="past feature 2"):
+            Masks.from_words(np.array([[8]], np.uint64), 3)
+
+    @pytest.mark.parametrize("n_features", [0, -1])
+    def test_too_few_features(self, n_features: int) -> None:
+        for make in (Masks.empty, Masks.full, lambda p: Masks.from_indices([], p)):
+            with pytest.raises(ValueError, match=f"at least 1, got {n_features}"):
+                make(n_features)
+
+    @pytest.mark.parametrize("n_features", [2.0, "2", True, None])
+    def test_number_of_features_of_another_type(self, n_features: object) -> None:
+        with pytest.raises(ValueError, match="n_features must be a whole number"):
+            Masks.empty(n_features)  # type: ignore[arg-type]
+
+    def test_neighbours(self) -> None:
+        with pytest.raises(ValueError, match="one mask of 3 features"):
+            Masks.neighbours([True, False], 3)
+        with pytest.raises(ValueError, match=r"flips must lie in \[0, 2\]"):
+            Masks.neighbours(np.zeros(3, dtype=bool), 3, flips=[3])
+        with pytest.raises(ValueError, match="flips must be a list of feature indices"):
+            Masks.neighbours(np.zeros(3, dtype=bool), 3, flips=[0.5])
+        with pytest.raises(ValueError, match="boolean"):
+            Masks.neighbours([0, 1, 1], 3)
