@@ -1,0 +1,36 @@
+"""Searches over feature subsets, and the one loop that drives them.
+
+::
+
+    Search (ask, tell)  <----  run  ---->  Fitness (evaluate)
+    BinarySPSASearch            |
+                                +--> RunResult, checkpoint files, a progress bar
+
+A search sees masks and scores and nothing else; this room imports neither a fitness, nor data, nor
+scikit-learn. A new search is a class with the methods of :class:`Search`; it gets budgets,
+checkpoints, history and final measurement from :func:`run`.
+"""
+
+from __future__ import annotations
+
+from bitsieve.search.protocol import Fitness, Search, SeededSearch
+from bitsieve.search.result import Finalist, RunResult
+from bitsieve.search.run import run
+from bitsieve.search.seeds import check_random_state
+from bitsieve.search.spsa import PRESETS, BinarySPSASearch, Preset
+from bitsieve.search.turn import Callback, Turn
+
+__all__ = [
+    "PRESETS",
+    "BinarySPSASearch",
+    "Callback",
+    "Finalist",
+    "Fitness",
+    "Preset",
+    "RunResult",
+    "Search",
+    "SeededSearch",
+    "Turn",
+    "check_random_state",
+    "run",
+]

@@ -1,0 +1,123 @@
+"""The best masks a search has seen, and what it saw of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve.masks import Masks
+
+__all__ = ["Archive", "Entry"]
+
+
+@dataclass(slots=True)
+class Entry:
+    """One mask: its best and its summed score, how many, and when it came."""
+
+    key: bytes
+    best: float
+    total: float
+    count: int
+    n_selected: int
+    iteration: int
+    evaluation: int
+
+    @property
+    def rank(self) -> tuple[float, int, int]:
+        """Sort key, best first: the higher score, then fewer features, then the earlier."""
+        return (-self.best, self.n_selected, self.evaluation)
+
+
+class Archive:
+    """The ``capacity`` best distinct masks by their best score, and the best so far.
+
+    The best so far is the first mask with the highest score: only a strictly higher one takes its
+    place. A mask's measurements are counted while it is in the archive.
+
+    Parameters
+    ----------
+    capacity : int
+    n_features : int
+    """
+
+    _INTEGERS = ("count", "n_selected", "iteration", "evaluation")
+
+    def __init__(self, capacity: int, n_features: int) -> None:
+        self.capacity = capacity
+        self.n_features = n_features
+        self.best: Entry | None = None
+        self._entries: dict[bytes, Entry] = {}
+        self._worst: Entry | None = None  # known only while the archive is full
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def add(
+        self, key: bytes, score: float, n_selected: int, iteration: int, evaluation: int
+    ) -> bool:
+        """Take one measurement; True if it is a new best."""
+        entry = self._entries.get(key)
+        if entry is not None:
+            entry.total += score
+            entry.count += 1
+            if score > entry.best:
+                entry.best = score
+                self._worst = None
+        else:
+            entry = Entry(key, score, score, 1, n_selected, iteration, evaluation)
+            self._insert(entry)
+        if self.best is None or score > self.best.best:
+            self.best = Entry(key, score, score, 1, n_selected, iteration, evaluation)
+            return True
+        return False
+
+    def _insert(self, entry: Entry) -> None:
+        if len(self._entries) < self.capacity:
+            self._entries[entry.key] = entry
+            return
+        if self._worst is None:
+            self._worst = max(self._entries.values(), key=lambda e: e.rank)
+        if entry.rank < self._worst.rank:
+            del self._entries[self._worst.key]
+            self._entries[entry.key] = entry
+            self._worst = None
+
+    def ranked(self, n: int) -> list[Entry]:
+        """The ``n`` best, best first."""
+        return sorted(self._entries.values(), key=lambda e: e.rank)[:n]
+
+    def masks(self, entries: list[Entry]) -> Masks:
+        """The masks of some entries, in their order."""
+        words = np.frombuffer(b"".join(e.key for e in entries), np.uint64)
+        return Masks.from_words(words.reshape(len(entries), -1), self.n_features)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All entries as arrays, the best so far as the last one."""
+        entries = [*self._entries.values(), *([self.best] if self.best else [])]
+        words = np.frombuffer(b"".join(e.key for e in entries), np.uint64)
+        n_words = (self.n_features + 63) // 64
+        arrays: dict[str, NDArray[Any]] = {"words": words.reshape(len(entries), n_words)}
+        for name in ("best", "total"):
+            arrays[name] = np.array([getattr(e, name) for e in entries], np.float64)
+        for name in self._INTEGERS:
+            arrays[name] = np.array([getattr(e, name) for e in entries], np.int64)
+        return arrays
+
+    def set_state(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take what :meth:`state` gave."""
+        entries = [
+            Entry(
+                np.ascontiguousarray(arrays["words"][i]).tobytes(),
+                float(arrays["best"][i]),
+                float(arrays["total"][i]),
+                *(int(arrays[name][i]) for name in self._INTEGERS),
+            )
+            for i in range(len(arrays["best"]))
+        ]
+        self.best = entries.pop() if entries else None
+        self._entries = {entry.key: entry for entry in entries}
+        self._worst = None

@@ -1,0 +1,199 @@
+"""Checkpoints: one file a run, in a directory that many runs may share.
+
+A file is a NumPy archive (no pickle) with one JSON member, ``meta.json``, that holds the schema
+number and all scalars. It is named by a fingerprint of the data, the parameters, the splits, the
+seed policy and the version, so that runs of different problems never meet. It is written whole:
+to a temporary file beside it, flushed to the disk, then put in place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import logging
+import os
+import tempfile
+import time
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve._errors import CheckpointMismatch
+from bitsieve._version import __version__
+
+__all__ = ["SCHEMA", "CheckpointStore", "fingerprint"]
+
+SCHEMA = 1
+_STALE_SECONDS = 600.0
+_logger = logging.getLogger("bitsieve")
+
+
+def fingerprint(parts: Mapping[str, object]) -> str:
+    """Hash arrays and scalars by name, with the version and the schema.
+
+    Parameters
+    ----------
+    parts : mapping
+        Values are arrays, numbers, strings, None, or mappings of those.
+
+    Returns
+    -------
+    str
+        Thirty-two hexadecimal digits.
+
+    Examples
+    --------
+    >>> fingerprint({"a": 1}) == fingerprint({"a": 2})
+    False
+    """
+    digest = hashlib.sha256(f"bitsieve {__version__} schema {SCHEMA}".encode())
+
+    def add(name: str, value: object) -> None:
+        if isinstance(value, Mapping):
+            digest.update(f"\n{name}{{".encode())
+            for key in sorted(value):
+                add(str(key), value[key])
+            digest.update(b"\n}")
+        elif isinstance(value, np.ndarray):
+            digest.update(f"\n{name}: {value.dtype.str} {value.shape} ".encode())
+            digest.update(np.ascontiguousarray(value).tobytes())
+        else:
+            plain = value.item() if isinstance(value, np.generic) else value
+            digest.update(f"\n{name}: {type(plain).__name__} {plain!r}".encode())
+
+    add("parts", parts)
+    return digest.hexdigest()[:32]
+
+
+class CheckpointStore:
+    """The file of one run.
+
+    Parameters
+    ----------
+    directory : str or path
+        Made if it is missing.
+    name : str
+        The fingerprint of the run.
+
+    Raises
+    ------
+    ValueError
+        If the directory cannot be made.
+    """
+
+    def __init__(self, directory: str | os.PathLike[str], name: str) -> None:
+        self.name = name
+        self.directory = Path(directory)
+        self.path = self.directory / f"run-{name}.npz"
+        self.failed = False
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(
+                f"checkpoint must name a directory that exists or can be made, got "
+                f"{str(directory)!r}: {error.strerror or error}"
+            ) from error
+        self._remove_leftovers()
+
+    def _remove_leftovers(self) -> None:
+        # A killed process leaves its temporary file; a living one replaces it within a second.
+        for path in self.directory.glob(f".run-{self.name}.*.tmp"):
+            try:
+                if time.time() - path.stat().st_mtime > _STALE_SECONDS:
+                    path.unlink()
+            except OSError:
+                continue
+
+    def load(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
+        """Read the file: its scalars and its arrays, or None where there is no file.
+
+        Raises
+        ------
+        CheckpointMismatch
+            If the file is damaged, or is not one that this run could have written.
+        """
+        way_out = "delete it, or pass resume=False to start anew"
+        try:
+            raw = self.path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise CheckpointMismatch(f"cannot read checkpoint {self.path}: {error}") from error
+        try:
+            with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+                damaged = archive.testzip()
+                if damaged is not None:
+                    raise zipfile.BadZipFile(f"bad checksum of {damaged}")
+                meta = json.loads(archive.read("meta.json"))
+            with np.load(io.BytesIO(raw), allow_pickle=False) as archive:
+                arrays = {key: archive[key] for key in archive.files if key != "meta.json"}
+            schema, name = meta["schema"], meta["fingerprint"]
+        except Exception as error:  # whatever a damaged file makes a parser raise
+            raise CheckpointMismatch(
+                f"checkpoint {self.path} is damaged or is not a checkpoint "
+                f"({type(error).__name__}: {error}); {way_out}"
+            ) from error
+        if schema != SCHEMA:
+            raise CheckpointMismatch(
+                f"checkpoint {self.path} has schema {schema!r}, this version reads {SCHEMA}; "
+                f"{way_out}"
+            )
+        if name != self.name:
+            raise CheckpointMismatch(
+                f"checkpoint {self.path} was written by another run (its fingerprint is {name!r}): "
+                f"was it renamed? {way_out}"
+            )
+        return meta, arrays
+
+    def save(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bool:
+        """Write the file whole; False if the disk refused, which is logged once.
+
+        A refusal never ends a run: hours of search are worth more than their checkpoint.
+        """
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)  # type: ignore[arg-type]
+        document = {"schema": SCHEMA, "version": __version__, "fingerprint": self.name, **meta}
+        with zipfile.ZipFile(buffer, "a") as archive:
+            archive.writestr("meta.json", json.dumps(document, default=str))
+        try:
+            self._replace(buffer.getbuffer())
+        except OSError as error:
+            if not self.failed:
+                _logger.warning(
+                    "cannot write checkpoint %s (%s); the run goes on, and what is on the disk "
+                    "is from before",
+                    self.path,
+                    error,
+                )
+            self.failed = True
+            return False
+        self.failed = False
+        return True
+
+    def _replace(self, data: memoryview) -> None:
+        descriptor, temporary = tempfile.mkstemp(
+            prefix=f".run-{self.name}.", suffix=".tmp", dir=self.directory
+        )
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, self.path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+        if os.name == "posix":
+            # The new name itself has to reach the disk.
+            directory = os.open(self.directory, os.O_RDONLY)
+            try:
+                os.fsync(directory)
+            finally:
+                os.close(directory)

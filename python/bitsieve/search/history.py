@@ -1,0 +1,54 @@
+"""What happened, one row an iteration."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["History"]
+
+
+class History:
+    """Columns that grow; a row counts once it is whole."""
+
+    COLUMNS: Mapping[str, str] = {
+        "iteration": "q",
+        "n_evaluations": "q",
+        "score": "d",
+        "best_observed": "d",
+        "n_selected": "q",
+        "n_selected_best": "q",
+        "seconds": "d",
+    }
+
+    def __init__(self) -> None:
+        self._columns: list[array[Any]] = [array(code) for code in self.COLUMNS.values()]
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def append(self, row: tuple[float, ...]) -> None:
+        """Add a row, in the order of ``COLUMNS``."""
+        for column, value in zip(self._columns, row, strict=True):
+            column.append(value)
+        self._length += 1
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Copy the columns out by name, int64 and float64."""
+        types = {"q": np.int64, "d": np.float64}
+        return {
+            name: np.array(np.frombuffer(column, types[code])[: self._length])
+            if self._length
+            else np.empty(0, types[code])
+            for (name, code), column in zip(self.COLUMNS.items(), self._columns, strict=True)
+        }
+
+    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take what :meth:`arrays` gave."""
+        self._columns = [array(code, arrays[name].tolist()) for name, code in self.COLUMNS.items()]
+        self._length = len(self._columns[0])

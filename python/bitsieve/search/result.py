@@ -1,0 +1,102 @@
+"""What a run gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve.masks import Masks
+
+__all__ = ["Finalist", "RunResult"]
+
+
+@dataclass(frozen=True)
+class Finalist:
+    """One of the best masks of a search, measured again after it.
+
+    Attributes
+    ----------
+    mask : Masks
+        A batch of one.
+    observed_score : float
+        The best that the search saw of it.
+    mean_score : float
+        Mean of all that the search saw of it.
+    n_measurements : int
+        How often the search measured it while it was among the best.
+    measured_score : float
+        Mean over fresh folds, the same ones for all finalists; NaN where it was not measured.
+    n_selected : int
+        Its number of features.
+    iteration : int
+        When it was first seen, counted from 0.
+    """
+
+    mask: Masks
+    observed_score: float
+    mean_score: float
+    n_measurements: int
+    measured_score: float
+    n_selected: int
+    iteration: int
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Outcome of :func:`bitsieve.search.run`.
+
+    Attributes
+    ----------
+    mask : Masks
+        The chosen mask, a batch of one.
+    best_score : float
+        A second fresh measurement of the chosen mask, taken after it was chosen. Still on the
+        samples that were searched, so optimistic. NaN if the search was interrupted.
+    best_observed_score : float
+        The best single score the search saw: the most optimistic number here.
+    n_evaluations : int
+        Masks scored by the search.
+    n_final_evaluations : int
+        Masks scored after it, to choose and to measure.
+    n_iterations : int
+        Asks answered.
+    history : dict of str to ndarray
+        One entry an iteration: ``iteration``, ``n_evaluations``, ``score`` (the best eligible
+        mask of the ask, for SPSA the iterate), ``best_observed`` (NaN before there is one),
+        ``n_selected``, ``n_selected_best`` and ``seconds`` (since the start, over all sessions).
+    finalists : list of Finalist
+        Best first, by what was measured again.
+    seed : int
+        The key everything random came from; ``random_state=seed`` repeats the run.
+    stop_reason : dict of str to object
+        Why the search ended, for example ``{"max_iter": 1000}``.
+    seconds : float
+        Wall time, final measurement and earlier sessions included.
+    resumed_at : int
+        Iterations that came from a checkpoint.
+    checkpoint : str or None
+        The checkpoint file, None where there is none or it could not be written.
+    """
+
+    mask: Masks
+    best_score: float
+    best_observed_score: float
+    n_evaluations: int
+    n_final_evaluations: int
+    n_iterations: int
+    history: dict[str, NDArray[Any]] = field(repr=False)
+    finalists: list[Finalist] = field(repr=False)
+    seed: int
+    stop_reason: dict[str, object]
+    seconds: float
+    resumed_at: int = 0
+    checkpoint: str | None = None
+
+    @property
+    def support(self) -> NDArray[np.bool_]:
+        """The chosen mask as booleans, shape (n_features,)."""
+        support: NDArray[np.bool_] = self.mask.to_bool()[0]
+        return support

@@ -1,0 +1,211 @@
+"""The one loop: ask, score, tell, remember.
+
+::
+
+    random_state --> key --> stream 1: the search      stream 2: folds      stream 3: final
+                                |                          |                  |
+    search.ask() ---------> masks -----> scorer (folds, cache) -----> scores  |
+        ^                                                      |              |
+        +------------------ tell <-----------------------------+--> archive --+--> ten finalists
+                                                               +--> history        measured again
+    checkpoint: search.state(), history, archive; written whole, between two turns
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from bitsieve.search.checkpoint import CheckpointStore, fingerprint
+from bitsieve.search.final import Final, measure_finalists
+from bitsieve.search.limits import Limits
+from bitsieve.search.loop import Loop
+from bitsieve.search.progress import ProgressBar
+from bitsieve.search.protocol import Fitness, Search, SeededSearch
+from bitsieve.search.result import RunResult
+from bitsieve.search.scoring import Folds
+from bitsieve.search.seeds import RandomState, check_random_state
+from bitsieve.search.turn import Callback
+
+__all__ = ["run"]
+
+
+def run(
+    search: Search,
+    fitness: Fitness,
+    *,
+    max_evaluations: int | None = None,
+    max_iter: int | None = None,
+    max_time: float | None = None,
+    patience: int | None = None,
+    callbacks: Iterable[Callback] = (),
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = True,
+    random_state: RandomState = None,
+    folds: Folds = "common",
+    n_finalists: int = 10,
+    n_final_measurements: int = 5,
+    progress: bool | None = None,
+) -> RunResult:
+    """Drive a search over a fitness until it stops or a budget is spent.
+
+    Parameters
+    ----------
+    search : Search
+    fitness : Fitness
+    max_evaluations : int, optional
+        Masks scored at most: an ask that would go beyond is not made. What was found in the cache
+        counts too, so a search that stands still ends.
+    max_iter : int, optional
+        Asks answered at most.
+    max_time : float, optional
+        Seconds, earlier sessions of the same run included. One iteration is always made; the
+        final measurement comes on top.
+    patience : int, optional
+        Stop after so many iterations without a new best.
+    callbacks : iterable of callable
+        Each is called with a :class:`Turn` after each iteration; a true answer stops the run.
+    checkpoint : str or path, optional
+        A directory. The run's file in it is named by a fingerprint of the fitness, the search,
+        the seed policy and the version; limits are no part of it, so a finished run goes on where
+        they are raised.
+    resume : bool
+        Go on from the checkpoint if there is one; a finished run is given back at once.
+    random_state : int, Generator, RandomState or None
+        The key of all streams. None draws one, or takes the one in the checkpoint.
+    folds : {"common", "independent"}
+        Whether the masks of one ask meet the same folds. Only matters with fresh folds.
+    n_finalists : int
+        How many of the best distinct masks are measured again.
+    n_final_measurements : int
+        Seeds each finalist is measured with, and the chosen one once more.
+    progress : bool, optional
+        Show a progress bar; by default only where standard error is a terminal.
+
+    Returns
+    -------
+    RunResult
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, search and fitness speak of different numbers of
+        features, the fitness returns anything but one finite number a mask, or no mask with a
+        feature in it was ever scored.
+    CheckpointMismatch
+        If the checkpoint file of this run is damaged or was written by another one.
+    KeyboardInterrupt
+        On Ctrl-C, after the checkpoint is written. The exception carries ``partial_result``, a
+        :class:`RunResult` that was not measured again (``best_score`` is NaN), or None before the
+        first iteration is whole.
+
+    Notes
+    -----
+    After the search the finalists are measured again on fresh folds, on the same seeds for all;
+    the best mean is chosen (ties: fewer features, then the earlier mask), and ``best_score`` is a
+    second measurement, on seeds that had no part in the choice. A fitness with fixed folds is
+    asked for one with fresh folds (``fitness.resampled()``); if it has none, ``best_score`` is
+    the score on its fixed folds and equals ``best_observed_score``.
+
+    Checkpoints are written once a second at most, after the first iteration, at the end, and when
+    anything interrupts the loop. If the disk refuses, a warning is logged once, the run goes on,
+    and the result is returned as ever with ``checkpoint=None``: a full disk must not cost a
+    search. What was on the disk before stays whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitsieve.search import BinarySPSASearch, run
+    >>> class Toy:
+    ...     n_features, resample = 6, False
+    ...     def evaluate(self, masks, seeds=0):
+    ...         return masks.to_bool() @ np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
+    >>> result = run(BinarySPSASearch(6), Toy(), max_iter=200, random_state=0)
+    >>> result.support
+    array([ True,  True,  True, False, False, False])
+    """
+    limits = Limits(max_evaluations, max_iter, max_time, patience)
+    callbacks = tuple(callbacks)
+    _check(search, fitness, callbacks, folds, n_finalists, n_final_measurements)
+    key = check_random_state(random_state)
+    store = saved = None
+    if checkpoint is not None:
+        policy = "drawn" if random_state is None else str(key)
+        settings = {"folds": folds, "finalists": n_finalists, "final": n_final_measurements}
+        store = CheckpointStore(
+            checkpoint, _fingerprint(search, fitness, {"seed": policy, **settings})
+        )
+        saved = store.load() if resume else None
+    if saved is not None:
+        key = int(saved[0]["seed"])
+    if isinstance(search, SeededSearch):
+        search.set_seed(key)
+
+    loop = Loop(search, fitness, key, folds, limits, n_finalists, store)
+    final: Final | None = None
+    if saved is not None:
+        final = loop.restore(*saved)
+    try:
+        if final is None:
+            with ProgressBar(progress, limits) as bar:
+                loop.turn_until_stopped(callbacks, bar)
+            if loop.archive.best is None:
+                raise ValueError(
+                    f"the search scored {loop.n_evaluations} masks and all of them were empty: "
+                    "start it from a mask with features in it, or give it more iterations"
+                )
+            final = measure_finalists(loop.archive, fitness, key, n_finalists, n_final_measurements)
+            loop.save(final)
+    except BaseException as error:
+        loop.save(None)
+        if isinstance(error, KeyboardInterrupt):
+            error.partial_result = loop.partial_result()  # type: ignore[attr-defined]
+        raise
+    return loop.result(final)
+
+
+def _check(
+    search: Search,
+    fitness: Fitness,
+    callbacks: tuple[Callback, ...],
+    folds: str,
+    n_finalists: int,
+    n_final_measurements: int,
+) -> None:
+    if search.n_features != fitness.n_features:
+        raise ValueError(
+            f"the search is over {search.n_features} features, the fitness has {fitness.n_features}"
+        )
+    if folds not in ("common", "independent"):
+        raise ValueError(f"folds must be 'common' or 'independent', got {folds!r}")
+    for callback in callbacks:
+        if not callable(callback):
+            raise ValueError(f"callbacks must be callable, got {callback!r}")
+    for name, value in (
+        ("n_finalists", n_finalists),
+        ("n_final_measurements", n_final_measurements),
+    ):
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if not whole or value < 1:
+            raise ValueError(f"{name} must be a whole number from 1 on, got {value!r}")
+
+
+def _fingerprint(search: Search, fitness: Fitness, settings: Mapping[str, object]) -> str:
+    describe = getattr(fitness, "fingerprint", None)
+    if not callable(describe):
+        raise ValueError(
+            f"checkpoint needs a fitness that can say what it is: {type(fitness).__name__} has "
+            "no fingerprint(); give it one, or leave checkpoint out"
+        )
+    kind = type(search)
+    parameters = {name: value for name, value in search.state().items() if name != "seed"}
+    return fingerprint(
+        {
+            "fitness": str(describe()),
+            "search": f"{kind.__module__}.{kind.__qualname__}",
+            "parameters": parameters,
+            "run": dict(settings),
+        }
+    )

@@ -1,0 +1,93 @@
+"""Masks to scores: the seeds of the folds, the cache, and what a fitness must answer."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve.masks import Masks
+from bitsieve.search.protocol import Fitness, Scores
+from bitsieve.search.seeds import FOLDS, SeedWords
+
+__all__ = ["Folds", "Scorer", "checked_scores"]
+
+Folds: TypeAlias = Literal["common", "independent"]
+
+
+def checked_scores(fitness: Fitness, masks: Masks, seeds: int | NDArray[np.uint64]) -> Scores:
+    """Evaluate, and refuse an answer of the wrong shape or without a finite number a mask."""
+    scores = np.asarray(fitness.evaluate(masks, seeds), dtype=np.float64)
+    if scores.shape != (len(masks),):
+        raise ValueError(
+            f"the fitness must return one score a mask, shape ({len(masks)},), "
+            f"got shape {scores.shape}"
+        )
+    if not np.isfinite(scores).all():
+        bad = int(np.flatnonzero(~np.isfinite(scores))[0])
+        raise ValueError(
+            f"the fitness returned {scores[bad]} for mask {bad} of {len(masks)} (with "
+            f"{int(masks[bad].counts()[0])} of {masks.n_features} features); a search needs "
+            f"finite scores: does the scorer fit the target and the folds?"
+        )
+    return scores
+
+
+class Scorer:
+    """Score asks in turn, each on the folds that are due.
+
+    With fresh folds, ask ``k`` gets word ``k`` of the stream of folds (common), or its masks get
+    the words numbered by the evaluations before them (independent). With fixed folds
+    (``fitness.resample`` is False) a mask has one score, and the latest ``max_cached`` are kept.
+
+    Parameters
+    ----------
+    fitness : Fitness
+    key : int
+    folds : {"common", "independent"}
+    max_cached : int
+        Sixteen bytes of hash and a number each.
+    """
+
+    def __init__(self, fitness: Fitness, key: int, folds: Folds, max_cached: int = 100_000) -> None:
+        self.fitness = fitness
+        self.is_fresh = bool(getattr(fitness, "resample", True))
+        self.n_cached_hits = 0
+        self._words = SeedWords(key, FOLDS)
+        self._independent = folds == "independent"
+        self._max_cached = max_cached
+        self._cache: dict[bytes, float] = {}
+
+    def score(self, masks: Masks, iteration: int, evaluation: int) -> Scores:
+        """Scores of an ask; ``evaluation`` is the number of masks scored before it."""
+        if self.is_fresh:
+            if self._independent:
+                seeds = self._words.take(evaluation, len(masks))
+                return checked_scores(self.fitness, masks, seeds)
+            return checked_scores(self.fitness, masks, self._words.one(iteration))
+        # A compact neighbourhood costs less to score than to hash.
+        if masks.is_compact or self._max_cached == 0:
+            return checked_scores(self.fitness, masks, 0)
+        return self._from_cache(masks)
+
+    def _from_cache(self, masks: Masks) -> Scores:
+        cache = self._cache
+        keys = [blake2b(masks.key(i), digest_size=16).digest() for i in range(len(masks))]
+        first: dict[bytes, int] = {}
+        for i, key in enumerate(keys):
+            if key not in cache:
+                first.setdefault(key, i)
+        new: dict[bytes, float] = {}
+        if first:
+            rows = np.fromiter(first.values(), np.int64, len(first))
+            chosen = masks if len(rows) == len(masks) else masks[rows]
+            scores = checked_scores(self.fitness, chosen, 0)
+            new = dict(zip(first, scores.tolist(), strict=True))
+        self.n_cached_hits += len(masks) - len(first)
+        result = np.array([new[key] if key in new else cache[key] for key in keys], np.float64)
+        cache.update(new)
+        while len(cache) > self._max_cached:
+            del cache[next(iter(cache))]
+        return result

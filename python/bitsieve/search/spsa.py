@@ -1,0 +1,402 @@
+"""Binary SPSA: presets, starts and checks around the compiled search.
+
+The recursion, its perturbations and its automatic gain are in ``cpp/src/search/spsa.cpp``; this
+face turns what users say into numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bitsieve import _core
+from bitsieve.masks import Masks
+from bitsieve.search.protocol import Scores, State
+
+__all__ = ["PRESETS", "BinarySPSASearch", "Preset", "start_from_mask", "start_from_scores"]
+
+Gain: TypeAlias = float | Literal["auto", "paper", "half-difference"]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One column of Table 2: gain a, stability A, and the budget the paper gives it."""
+
+    gain: float
+    stability: float
+    max_iter: int
+    patience: int
+
+
+# Table 2 of Aksakalli and Malekipirbazari (2016); "stall" is printed transposed there.
+PRESETS: Mapping[str, Preset] = {
+    "small": Preset(gain=0.75, stability=100.0, max_iter=1000, patience=250),
+    "large": Preset(gain=1.5, stability=300.0, max_iter=3000, patience=750),
+}
+_LARGE_FROM = 100  # features: the paper's border between small and large
+
+
+def start_from_mask(mask: NDArray[np.bool_], margin: float) -> NDArray[np.float64]:
+    """Return w = 0.5 + margin for the features of a mask and 0.5 - margin for the others."""
+    return np.where(mask, 0.5 + margin, 0.5 - margin)
+
+
+def start_from_scores(scores: ArrayLike, margin: float) -> NDArray[np.float64]:
+    """Spread features by the rank of a filter's score over (0.5 - margin, 0.5 + margin).
+
+    Ranks, because scores of different filters have nothing but their order in common; equal
+    scores share their mean rank. With ``margin`` at most the perturbation c, every feature can
+    still be switched by the first perturbation: the filter says which features begin in the mask
+    and which are nearest to changing sides, and decides none of them.
+
+    Parameters
+    ----------
+    scores : array-like of float, shape (n_features,)
+        Greater is better.
+    margin : float
+
+    Returns
+    -------
+    ndarray of float64, shape (n_features,)
+
+    Examples
+    --------
+    >>> start_from_scores([10.0, 30.0, 20.0, 20.0], margin=0.04)
+    array([0.47, 0.53, 0.5 , 0.5 ])
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(sizes)
+    mean_rank = last - (sizes + 1) / 2.0  # counted from 0
+    return np.asarray(0.5 + margin * ((2.0 * mean_rank[group] + 1.0) / len(values) - 1.0))
+
+
+class BinarySPSASearch:
+    """Binary simultaneous perturbation stochastic approximation.
+
+    One ask is the iterate's mask R(w_k) and the two perturbed ones, R(w_k + c Delta_k) and
+    R(w_k - c Delta_k), with Delta_k of random signs; R puts a feature in where the value is at
+    least 0.5. One tell moves the iterate by ``a_k (s+ - s-) / (2 c) Delta_k``, towards the higher
+    score, with ``a_k = a / (A + k + 1)**alpha`` and k from 0. The iterate itself is never clipped.
+
+    Parameters
+    ----------
+    n_features : int
+    seed : int
+        Key of the perturbations, in [0, 2**64); :func:`bitsieve.search.run` sets it.
+    preset : {"auto", "small", "large"}
+        Column of the paper's Table 2 for the gain and the stability; "auto" is small below 100
+        features.
+    start : float, array-like or Masks, optional
+        w_0: a number or a vector in [0, 1]; or a mask (boolean vector, or Masks of length 1), of
+        which w_0 stands c / 2 above and below 0.5. Default 0.5 for all, as in the paper.
+    filter_scores : array-like of float, shape (n_features,), optional
+        In place of ``start``: w_0 from the ranks of these scores, greater is better (see
+        :func:`start_from_scores`), within c of 0.5.
+    gain : {"auto", "paper", "half-difference"} or float
+        a. "auto" takes it from the first ``n_calibration`` differences between the two perturbed
+        scores, so that the root mean square of the steps they make is ``step_fraction * c``:
+        whatever the unit of the scores, an undecided feature crosses its band of width 2 c in
+        dozens of steps. Meanwhile the differences so far stand for all of them, and equal scores
+        make no step. "paper" is the preset's. "half-difference" is the paper's rule in words,
+        a_0 (s+ - s-) / (2 c) = (s+ - s-) / 2, that is a = c (A + 1)**alpha.
+    c : float
+        Size of the perturbation, in (0, 0.5).
+    A : float, optional
+        Stability, at least 0; by default the preset's. The paper: a tenth of the iterations or
+        more.
+    alpha : float
+        Decay of the gain, at least 0.
+    step_fraction : float
+        See ``gain``.
+    n_calibration : int
+        See ``gain``.
+    n_features_to_select : int, optional
+        Masks of exactly so many features: the largest of w, of w + c Delta and of w - c Delta,
+        ties to the lowest index.
+    admit_perturbed : bool
+        Whether the perturbed masks may become the best so far; in the paper only iterates may.
+    stop_when_decided : bool
+        Stop once no perturbation can change a mask. Off by default, as in the paper, where the
+        last mask is then measured until the stall limit.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or the start leaves nothing that the first
+        perturbation could change.
+
+    References
+    ----------
+    Aksakalli, V. and Malekipirbazari, M. (2016). Feature selection via binary simultaneous
+    perturbation stochastic approximation. Equations 2, 3 and 5, Table 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> search = BinarySPSASearch(4, gain="paper", preset="small")
+    >>> masks = search.ask()
+    >>> masks.counts()[0]  # R(0.5) = 1: the first iterate is the full mask
+    np.int64(4)
+    >>> search.tell(masks, np.array([0.9, 0.88, 0.92]))
+    >>> np.abs(search.w - 0.5).round(3)
+    array([0.019, 0.019, 0.019, 0.019])
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        *,
+        seed: int = 0,
+        preset: Literal["auto", "small", "large"] = "auto",
+        start: ArrayLike | Masks | None = None,
+        filter_scores: ArrayLike | None = None,
+        gain: Gain = "auto",
+        c: float = 0.05,
+        A: float | None = None,
+        alpha: float = 0.6,
+        step_fraction: float = 0.3,
+        n_calibration: int = 20,
+        n_features_to_select: int | None = None,
+        admit_perturbed: bool = False,
+        stop_when_decided: bool = False,
+    ) -> None:
+        self._n_features = _whole("n_features", n_features, 1)
+        column = _preset(preset, self._n_features)
+        c = _number("c", c, above=0.0, below=0.5)
+        stability = _number("A", column.stability if A is None else A, least=0.0)
+        alpha = _number("alpha", alpha, least=0.0)
+        step_fraction = _number("step_fraction", step_fraction, above=0.0)
+        n_calibration = _whole("n_calibration", n_calibration, 1)
+        n_select = 0
+        if n_features_to_select is not None:
+            n_select = _whole("n_features_to_select", n_features_to_select, 1)
+            if n_select > self._n_features:
+                raise ValueError(
+                    f"n_features_to_select={n_select} is more than the {self._n_features} features"
+                )
+        self._core = _core.BinarySPSA(
+            _start(self._n_features, start, filter_scores, c),
+            seed=_seed(seed),
+            perturbation=c,
+            stability=stability,
+            decay=alpha,
+            gain=_gain(gain, column, c * (stability + 1.0) ** alpha),
+            step_fraction=step_fraction,
+            n_calibration=n_calibration,
+            n_select=n_select,
+        )
+        if n_select == 0 and self._core.is_decided():
+            raise ValueError(
+                f"no component of start is within {c} of 0.5, so no perturbation could change a "
+                "mask: bring the start nearer to 0.5, or raise c"
+            )
+        self._parameters: dict[str, float | int] = {
+            "c": c,
+            "A": stability,
+            "alpha": alpha,
+            "step_fraction": step_fraction,
+            "n_calibration": n_calibration,
+            "n_select": n_select,
+            "admit_perturbed": int(bool(admit_perturbed)),
+            "stop_when_decided": int(bool(stop_when_decided)),
+        }
+        self._asked: Masks | None = None
+        self._eligible = np.array([True, bool(admit_perturbed), bool(admit_perturbed)])
+        self._eligible.setflags(write=False)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features p."""
+        return self._n_features
+
+    @property
+    def w(self) -> NDArray[np.float64]:
+        """A copy of the iterate w_k, float64 of shape (n_features,)."""
+        position: NDArray[np.float64] = self._core.state()[0]
+        return position
+
+    @property
+    def gain(self) -> float:
+        """The gain a; NaN while the automatic one is not known yet."""
+        return float(self._core.state()[2])
+
+    def set_seed(self, seed: int) -> None:
+        """Take the key of the perturbations, in [0, 2**64)."""
+        self._core.set_seed(_seed(seed))
+        self._asked = None
+
+    def ask(self) -> Masks:
+        """Return the iterate's mask and the two perturbed ones, a batch of three."""
+        # The core answers whole words with clean tails: nothing to check or to copy.
+        words = self._core.ask()
+        words.setflags(write=False)
+        self._asked = Masks._make(self._n_features, words)
+        return self._asked
+
+    def tell(self, masks: Masks, scores: Scores) -> None:
+        """Move the iterate by the scores of the last ask, float64 of shape (3,)."""
+        asked = self._asked
+        if asked is None:
+            raise ValueError("tell needs the masks of an ask before it")
+        if masks is not asked and masks != asked:
+            raise ValueError("tell needs the masks of the last ask, in their order")
+        if len(scores) != 3:
+            raise ValueError(f"tell needs one score a mask, 3, got {len(scores)}")
+        self._core.tell(float(scores[1]), float(scores[2]))
+        self._asked = None
+
+    def stop(self) -> dict[str, object]:
+        """Return ``{"decided": True}`` once no mask can change, if the search is to stop then."""
+        if self._parameters["stop_when_decided"] and self._core.is_decided():
+            return {"decided": True}
+        return {}
+
+    def eligible(self) -> NDArray[np.bool_]:
+        """Return which masks of an ask may become the best: the iterate, or all three."""
+        return self._eligible
+
+    def state(self) -> State:
+        """Return the parameters, the seed, w, k, and what the automatic gain knows."""
+        w, iteration, gain, sum_of_squares, n_differences = self._core.state()
+        return {
+            **self._parameters,
+            "seed": self._core.seed,
+            "w": w,
+            "iteration": iteration,
+            "gain": gain,
+            "sum_of_squares": sum_of_squares,
+            "n_differences": n_differences,
+        }
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state of a search with the same parameters.
+
+        Raises
+        ------
+        ValueError
+            If an entry is missing or a parameter differs.
+        """
+        own = self.state()
+        missing = sorted(own.keys() - state.keys())
+        if missing:
+            raise ValueError(f"the state lacks {', '.join(missing)}")
+        for name in self._parameters:
+            if state[name] != own[name]:
+                raise ValueError(
+                    f"the state is of a search with {name}={state[name]}, this one has {own[name]}"
+                )
+        self._core.set_state(
+            np.ascontiguousarray(state["w"], dtype=np.float64),
+            iteration=int(state["iteration"]),
+            gain=float(state["gain"]),
+            sum_of_squares=float(state["sum_of_squares"]),
+            n_differences=int(state["n_differences"]),
+        )
+        self._core.set_seed(_seed(state["seed"]))
+        self._asked = None
+
+    def __repr__(self) -> str:
+        state = self._core.state()
+        return f"<BinarySPSASearch: {self._n_features} features, iteration {state[1]}>"
+
+
+def _preset(preset: str, n_features: int) -> Preset:
+    if preset == "auto":
+        preset = "small" if n_features < _LARGE_FROM else "large"
+    if preset not in PRESETS:
+        raise ValueError(f"preset must be 'auto', 'small' or 'large', got {preset!r}")
+    return PRESETS[preset]
+
+
+def _start(
+    p: int, start: ArrayLike | Masks | None, filter_scores: ArrayLike | None, c: float
+) -> NDArray[np.float64]:
+    if filter_scores is not None:
+        if start is not None:
+            raise ValueError("give either start or filter_scores, not both")
+        scores = _vector("filter_scores", filter_scores, p)
+        return start_from_scores(scores, c)
+    if start is None:
+        return np.full(p, 0.5)
+    if isinstance(start, Masks):
+        if len(start) != 1 or start.n_features != p:
+            raise ValueError(
+                f"start must be one mask of {p} features, got {len(start)} of {start.n_features}"
+            )
+        return start_from_mask(start.to_bool()[0], c / 2.0)
+    array = np.asarray(start)
+    if array.dtype == np.bool_:
+        if array.shape != (p,):
+            raise ValueError(f"start must have shape ({p},), got {array.shape}")
+        return start_from_mask(array, c / 2.0)
+    w = np.full(p, array) if array.ndim == 0 else array
+    w = _vector("start", w, p)
+    outside = np.flatnonzero((w < 0.0) | (w > 1.0))
+    if outside.size:
+        raise ValueError(
+            f"start must lie in [0, 1]; component {outside[0]} is {w[outside[0]]} "
+            f"({outside.size} are outside). For the scores of a filter use filter_scores"
+        )
+    return w
+
+
+def _gain(gain: Gain, column: Preset, half_difference: float) -> float:
+    if isinstance(gain, str):
+        named = {"auto": float("nan"), "paper": column.gain, "half-difference": half_difference}
+        if gain not in named:
+            raise ValueError(
+                f"gain must be 'auto', 'paper', 'half-difference' or a number, got {gain!r}"
+            )
+        return named[gain]
+    return _number("gain", gain, above=0.0)
+
+
+def _whole(name: str, value: object, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} must be a whole number from {least} on, got {value!r}")
+    return int(value)
+
+
+def _seed(value: object) -> int:
+    seed = _whole("seed", value, 0)
+    if seed >= 2**64:
+        raise ValueError(f"seed must lie in [0, 2**64), got {seed}")
+    return seed
+
+
+def _number(
+    name: str,
+    value: object,
+    *,
+    above: float = -np.inf,
+    least: float = -np.inf,
+    below: float = np.inf,
+) -> float:
+    is_number = isinstance(value, (int, float, np.integer, np.floating))
+    if isinstance(value, bool) or not is_number or not above < value < below or value < least:  # type: ignore[operator]
+        if below < np.inf:
+            bounds = f"between {above:g} and {below:g}"
+        else:
+            bounds = f"above {above:g}" if above > -np.inf else f"at least {least:g}"
+        raise ValueError(f"{name} must be a finite number {bounds}, got {value!r}")
+    return float(value)  # type: ignore[arg-type]
+
+
+def _vector(name: str, values: ArrayLike, n_features: int) -> NDArray[np.float64]:
+    try:
+        array = np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers, one a feature: {error}") from error
+    if array.shape != (n_features,):
+        raise ValueError(f"{name} must have shape ({n_features},), got {array.shape}")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise ValueError(
+            f"{name} must be finite; component {bad[0]} is {array[bad[0]]} ({bad.size} are not)"
+        )
+    return array
