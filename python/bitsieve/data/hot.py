@@ -29,7 +29,7 @@ from bitsieve._errors import name_columns
 __all__ = ["HotCopy", "aligned_zeros", "make_hot_copy"]
 
 _ALIGNMENT = 64
-_BLOCK_ELEMENTS = 1 << 17  # 1 MB of float64: a block stays in the second-level cache
+_BLOCK_ELEMENTS = 1 << 16  # 512 KB of float64: a block stays in the second-level cache
 _LINE = 16  # elements a row is padded to
 
 
@@ -104,7 +104,7 @@ def make_hot_copy(
     Raises
     ------
     ValueError
-        If centred values of a column overflow or vanish in ``dtype``.
+        If centred values of a column overflow in float32, or vanish in ``dtype``.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def make_hot_copy(
     if block_columns is None:
         # Whole cache lines of a row where that is possible, but never much memory.
         block_columns = max(_LINE, _BLOCK_ELEMENTS // n_samples)
-        block_columns = max(1, min(block_columns, n_features, 2 * _BLOCK_ELEMENTS // n_samples))
+        block_columns = max(1, min(block_columns, n_features, 4 * _BLOCK_ELEMENTS // n_samples))
     features = aligned_zeros((n_features, -(-n_samples // _LINE) * _LINE), dtype)
     centre = np.empty(n_features)
     max_abs = np.empty(n_features)
@@ -153,7 +153,7 @@ def _choose_centres(
     """Centre of each row of a block, and whether subtracting it is exact in dtype."""
     bits = np.finfo(dtype).nmant + 1
     mean = block.mean(axis=1)
-    overflown = ~np.isfinite(mean)
+    overflown = ~np.isfinite(np.maximum(high - mean, mean - low))
     mean[overflown] = low[overflown] / 2 + high[overflown] / 2
     mean = np.clip(mean, low, high)  # rounding may carry the mean of equal values past them
     reach = np.maximum(high - mean, mean - low)
@@ -163,7 +163,7 @@ def _choose_centres(
     # centre moves it by half a step, and whole numbers up to 2**bits inclusive are exact.
     finest = np.frexp(reach)[1].astype(np.int64) - bits
     finest[reach == 0] = np.iinfo(np.int32).min
-    candidates = np.flatnonzero(np.isfinite(reach))
+    candidates = np.arange(len(mean))
     if block.shape[1] > 8:
         few = _coarsest_grid(block[candidates][:, :8])
         candidates = candidates[few >= finest[candidates]]
@@ -179,7 +179,7 @@ def _choose_centres(
         centre[chosen] = np.where(constant, low[chosen], rounded)
         exact[chosen] = True
 
-    rest = np.flatnonzero(~exact & np.isfinite(reach))
+    rest = np.flatnonzero(~exact)
     if rest.size:
         spread = np.square(reach[rest])  # above the variance: a cheap first sieve
         rest = rest[4 * np.square(mean[rest]) <= spread]

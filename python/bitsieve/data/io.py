@@ -121,8 +121,9 @@ def read_table(
         name (id, index, sample, gene, probe, ...), or if it holds distinct text. ``None``: no
         column does.
     categorical : {"error", "onehot", "ordinal"}
-        What to do with columns of text: refuse, make one 0/1 column a value named
-        ``column=value``, or number the values in sorted order.
+        What to do with columns of text: refuse; make one 0/1 column a value, named
+        ``column=value``, where missing text is the value ``missing``; or number the values in
+        sorted order.
     delimiter : str, optional
         By default the usual one of the suffix, or what the header line shows.
     decimal : str, default="."

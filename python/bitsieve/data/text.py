@@ -222,11 +222,13 @@ def _encode(frame: Any, how: str) -> Any:
             parts.append(column)
             continue
         missing = int(column.isna().sum())
-        if missing:
+        if missing and how == "ordinal":
             raise ValueError(
                 f"Input X contains NaN: {plural(missing, 'value')} missing in text column "
-                f"{name!r}; fill them in, or drop the column or the samples"
+                f"{name!r}; fill them in, drop the column, or pass categorical='onehot', where "
+                "a missing value is one of the values"
             )
+        column = column.astype(object).where(column.notna(), "missing")
         values, codes = np.unique(column.to_numpy().astype(str), return_inverse=True)
         if how == "ordinal":
             parts.append(pandas.Series(codes, name=name, dtype="int32"))

@@ -1,0 +1,210 @@
+"""Expression tables whose answer is known.
+
+A value is ``level + spread * z`` for a gene with its own level and spread, as on a log2 scale of
+expression. The z of a gene is standard normal noise within a class and a batch; to it is added
+
+* for an *informative* gene, the mean of the sample's class: means differ from gene to gene, and
+  the two classes furthest apart in it are `class_sep` apart;
+* for a *redundant* gene, nothing, but it is made of an informative one: correlated 0.9 (or -0.9)
+  with it within a class, so it knows of the classes only what that one knows;
+* for every gene, the mean of the sample's batch, normal with standard deviation `batch_effect`.
+
+Batches are as good as independent of classes, so a batch effect hides classes, but never makes
+them up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Microarray", "make_microarray"]
+
+_CORRELATION = 0.9
+
+
+@dataclass(frozen=True)
+class Microarray:
+    """A made table and the answer to it.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Float32, C order.
+    y : ndarray of shape (n_samples,)
+        Int64 class numbers.
+    names : list of str
+        Feature names, ``g0``, ``g1``, ...
+    informative : ndarray of shape (n_informative,)
+        Int64 positions of the features that depend on the class, ascending.
+    redundant : ndarray of shape (n_redundant,)
+        Int64 positions of their noisy copies, ascending.
+    parents : ndarray of shape (n_redundant,)
+        Int64 position of the informative feature that each redundant one is made of.
+    batch : ndarray of shape (n_samples,)
+        Int64 batch numbers.
+    seed : int
+        The seed used; pass it as `random_state` for the same table.
+    """
+
+    X: NDArray[np.float32] = field(repr=False)
+    y: NDArray[np.int64] = field(repr=False)
+    names: list[str] = field(repr=False)
+    informative: NDArray[np.int64]
+    redundant: NDArray[np.int64]
+    parents: NDArray[np.int64]
+    batch: NDArray[np.int64] = field(repr=False)
+    seed: int
+
+    @property
+    def support(self) -> NDArray[np.bool_]:
+        """Mask of the informative features, shape (n_features,)."""
+        mask = np.zeros(self.X.shape[1], dtype=bool)
+        mask[self.informative] = True
+        return mask
+
+
+def make_microarray(
+    n_samples: int = 100,
+    n_features: int = 20_000,
+    *,
+    n_informative: int = 20,
+    n_redundant: int = 20,
+    n_classes: int = 2,
+    class_sep: float = 2.0,
+    batch_effect: float = 0.0,
+    n_batches: int = 2,
+    random_state: int | np.random.Generator | None = None,
+) -> Microarray:
+    """Make an expression table of which it is known what matters.
+
+    Values are made in float32, row by row: there are no temporaries of the table's size.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Size of the table.
+    n_informative : int
+        Features whose mean depends on the class.
+    n_redundant : int
+        Noisy copies of informative features, correlated 0.9 within a class.
+    n_classes : int
+        Classes, as equal in size as can be.
+    class_sep : float
+        Distance between the two outermost class means of an informative feature, in standard
+        deviations within a class.
+    batch_effect : float
+        Standard deviation of the batch means of every feature, in the same unit; 0 for none.
+    n_batches : int
+        Batches, as equal in size as can be, drawn without regard to class.
+    random_state : int, Generator or None
+        Seed; None draws one, which is kept in `seed`.
+
+    Returns
+    -------
+    Microarray
+
+    Raises
+    ------
+    ValueError
+        If the numbers do not fit together.
+
+    Examples
+    --------
+    >>> data = make_microarray(60, 500, n_informative=3, n_redundant=2, random_state=0)
+    >>> data.X.shape, data.X.dtype.name, np.bincount(data.y).tolist()
+    ((60, 500), 'float32', [30, 30])
+    >>> data.informative.size, int(data.support.sum())
+    (3, 3)
+    """
+    _check(n_samples, n_features, n_informative, n_redundant, n_classes, n_batches)
+    if class_sep < 0 or batch_effect < 0:
+        raise ValueError(
+            f"class_sep and batch_effect must not be negative, got {class_sep}, {batch_effect}"
+        )
+    seed = _seed(random_state)
+    rng = np.random.Generator(np.random.Philox(key=seed))
+    y = rng.permutation(np.arange(n_samples, dtype=np.int64) % n_classes)
+    batch = rng.permutation(np.arange(n_samples, dtype=np.int64) % n_batches)
+    places = rng.permutation(n_features)[: n_informative + n_redundant]
+    informative, redundant = np.sort(places[:n_informative]), np.sort(places[n_informative:])
+    which = np.arange(n_redundant) % max(n_informative, 1)
+    sign = np.where(rng.random(n_redundant) < 0.5, -1, 1).astype(np.float32)
+    means = (class_sep * _class_means(rng, n_classes, n_informative)).astype(np.float32)
+    level = rng.normal(8.0, 2.0, n_features).astype(np.float32)
+    spread = rng.lognormal(-0.7, 0.4, n_features).astype(np.float32)
+    shift = rng.standard_normal((n_batches, n_features), dtype=np.float32)
+    shift *= np.float32(batch_effect)
+
+    X = np.empty((n_samples, n_features), dtype=np.float32)
+    own = np.float32(np.sqrt(1 - _CORRELATION**2))
+    for i, row in enumerate(X):
+        rng.standard_normal(dtype=np.float32, out=row)
+        row[informative] += means[y[i]]
+        copies = np.float32(_CORRELATION) * sign * row[informative[which]]
+        row[redundant] = copies + own * row[redundant]
+        if batch_effect:
+            row += shift[batch[i]]
+        row *= spread
+        row += level
+    return Microarray(
+        X=X,
+        y=y,
+        names=[f"g{j}" for j in range(n_features)],
+        informative=informative,
+        redundant=redundant,
+        parents=informative[which],
+        batch=batch,
+        seed=seed,
+    )
+
+
+def _class_means(rng: np.random.Generator, n_classes: int, n: int) -> NDArray[np.float64]:
+    """Class means of each feature, centred, the outermost two at distance 1."""
+    if n_classes == 2:
+        half = np.where(rng.random(n) < 0.5, -0.5, 0.5)
+        return np.stack([half, -half])
+    means = rng.standard_normal((n_classes, n))
+    means -= means.mean(axis=0)
+    return np.asarray(means / np.ptp(means, axis=0))
+
+
+def _seed(random_state: int | np.random.Generator | None) -> int:
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, (int, np.integer)) and 0 <= random_state < 2**64:
+        return int(random_state)
+    raise ValueError(
+        f"random_state must be a whole number from 0 to 2**64 - 1, a numpy Generator or None, "
+        f"got {random_state!r}"
+    )
+
+
+def _check(
+    n_samples: int,
+    n_features: int,
+    n_informative: int,
+    n_redundant: int,
+    n_classes: int,
+    n_batches: int,
+) -> None:
+    if n_classes < 2 or n_samples < n_classes:
+        raise ValueError(
+            f"expected two classes or more and a sample of each, got n_classes={n_classes}, "
+            f"n_samples={n_samples}"
+        )
+    if min(n_informative, n_redundant) < 0 or n_informative + n_redundant > n_features:
+        raise ValueError(
+            f"n_informative={n_informative} and n_redundant={n_redundant} must not be negative "
+            f"nor exceed n_features={n_features} together"
+        )
+    if n_features < 1:
+        raise ValueError(f"n_features must be 1 or more, got {n_features}")
+    if n_redundant and not n_informative:
+        raise ValueError("redundant features are made of informative ones, and n_informative=0")
+    if n_batches < 1:
+        raise ValueError(f"n_batches must be 1 or more, got {n_batches}")
