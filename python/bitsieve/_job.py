@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from bitsieve._errors import closest
 from bitsieve._version import __version__
+from bitsieve.data import Table, datasets, read_table
 from bitsieve.report import (
     Outcome,
     convergence_info,
@@ -187,7 +188,37 @@ class Job:
         )
 
     def _load(self) -> _Data:
-        raise NotImplementedError
+        """Read the file or the bundled data set.
+
+        Raises
+        ------
+        ValueError
+            Where neither or both were named, or the data are not fit for classification.
+        """
+        if (self.file is None) == (self.dataset is None):
+            raise ValueError(
+                "name either a FILE with --target, or --dataset with a bundled data set "
+                "(bitsieve datasets lists them)"
+            )
+        if self.file is None:
+            table = _bundled(str(self.dataset))
+            source, identity = str(self.dataset), {"dataset": self.dataset}
+        else:
+            table = read_table(
+                self.file, target=self.target, orient=self.orient, index=self.index or "auto"
+            )
+            source, identity = self.file.name, file_identity(self.file)
+            if self.target is not None and Path(self.target).is_file():
+                identity["target"] = file_identity(self.target)
+        if table.y is None:
+            raise ValueError(f"{source}: --target is needed, the name of the column to predict")
+        if table.task != "classification":
+            raise ValueError(
+                f"{source}: the target holds numbers such as {table.y[0]:g}, but "
+                f"{self.estimator} predicts classes; bin the target into classes first"
+            )
+        names = table.names or [f"x{i}" for i in range(table.n_features)]
+        return _Data(table.X, table.y, list(names), source, identity)
 
     def _record(self, selector: Any, data: _Data, outcome: Outcome) -> dict[str, Any]:
         """Return everything that run.json holds."""
@@ -307,8 +338,29 @@ class FinishedJob:
 
 
 def dataset_rows() -> list[dict[str, Any]]:
-    """Return name, samples, features, task and a description of every bundled data set."""
-    raise NotImplementedError
+    """Return name, samples, features, task and classes of every bundled data set.
+
+    Returns
+    -------
+    list of dict
+    """
+    bundles = [datasets.load(name) for name in datasets.names()]
+    return [
+        {
+            "name": bundle.name,
+            "samples": bundle.X.shape[0],
+            "features": bundle.X.shape[1],
+            "task": bundle.task,
+            "classes": ", ".join(bundle.target_names),
+        }
+        for bundle in bundles
+    ]
+
+
+def _bundled(name: str) -> Table:
+    bundle = datasets.load(name)
+    y = np.array(bundle.target_names)[bundle.y] if bundle.target_names else bundle.y
+    return Table(bundle.X, y, names=bundle.names)
 
 
 def check_out(out: Path) -> None:

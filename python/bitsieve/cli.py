@@ -176,7 +176,7 @@ def datasets(
             from rich.table import Table
 
             table = Table(box=box.SIMPLE_HEAD)
-            for name in ("name", "samples", "features", "task", "what it is"):
+            for name in ("name", "samples", "features", "task", "classes"):
                 table.add_column(name, justify="right" if name in ("samples", "features") else "left")
             for row in rows:
                 table.add_row(*(str(row[key]) for key in row))

@@ -1,0 +1,18 @@
+"""Selectors with scikit-learn's interface: the one room that knows both search and fitness.
+
+::
+
+    X, y --> data.Table --> fitness.compile --\\
+                                               search.run --> support_, best_score_, history_, ...
+    parameters --> _make_search ---------------/
+
+    _base.py   everything that all searches share: validation, tags, fit, fitted attributes
+    spsa.py    BinarySPSA: its own parameters, and the search that they make
+    named.py   short names, as the command line takes them
+"""
+
+from __future__ import annotations
+
+from .spsa import BinarySPSA
+
+__all__ = ["BinarySPSA"]

@@ -1,0 +1,173 @@
+"""What every selector that searches has in common.
+
+A subclass stores its parameters in its constructor and adds :meth:`SearchSelector._make_search`;
+the parameters named under :class:`SearchSelector` must be among them.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_regressor
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from bitsieve import fitness as fitness_room
+from bitsieve.data import Table
+from bitsieve.search import check_random_state, run
+
+__all__ = ["SearchSelector"]
+
+
+class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A feature selector that drives a search over masks with a compiled fitness.
+
+    Expects the parameters ``estimator, cv, n_repeats, scoring, resample, folds, max_iter,
+    max_evaluations, max_time, patience, random_state, n_jobs, checkpoint, resume, dtype, device,
+    callbacks, progress`` on the instance; see :class:`bitsieve.BinarySPSA` for what they mean.
+    """
+
+    estimator: Any
+    cv: Any
+    n_repeats: int
+    scoring: Any
+    resample: bool
+    folds: str
+    max_evaluations: int | None
+    max_time: float | None
+    random_state: Any
+    n_jobs: int | None
+    checkpoint: Any
+    resume: bool
+    dtype: Any
+    device: str
+    callbacks: Any
+    progress: bool | None
+
+    support_: NDArray[np.bool_]
+
+    @abstractmethod
+    def _make_search(self, table: Table) -> Any:
+        """Return the search for a table, unseeded: the loop gives it its seed."""
+
+    @abstractmethod
+    def _limits(self, n_features: int) -> dict[str, int | None]:
+        """Return ``max_iter`` and ``patience`` for a number of features."""
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> SearchSelector:
+        """Search for the features that let the estimator predict y best.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Finite numbers; pandas and polars frames keep their names. Sparse input is refused.
+        y : array-like of shape (n_samples,)
+            Class labels of any type, or numbers for a regressor.
+        groups : array-like of shape (n_samples,) or None, default None
+            Handed to the splitter ``cv``; needs ``resample=False``.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            Where X or y are not fit for use, or a parameter is out of its range.
+        KeyboardInterrupt
+            Ctrl-C: raised again after the fitted attributes were set from what there is.
+        """
+        if not hasattr(self.estimator, "fit"):
+            raise ValueError(
+                "estimator must be a scikit-learn estimator, such as KNeighborsClassifier(1), "
+                f"got {self.estimator!r}"
+            )
+        table = self._check_input(X, y)
+        key = None if self.random_state is None else check_random_state(self.random_state)
+        compiled = fitness_room.compile(
+            self.estimator,
+            table.X,
+            table.y,
+            scoring=self.scoring,
+            cv=self.cv,
+            n_repeats=self.n_repeats,
+            resample=self.resample,
+            groups=groups,
+            # Seeds of fresh folds come from the loop. Fixed ones must be the same when a run with
+            # a drawn seed is resumed.
+            random_state=0 if key is None else key % 2**32,
+            n_jobs=self.n_jobs,
+            dtype=self.dtype,
+            device=self.device,
+        )
+        search = self._make_search(table)
+        try:
+            result = run(
+                search,
+                compiled,
+                max_evaluations=self.max_evaluations,
+                max_time=self.max_time,
+                callbacks=() if self.callbacks is None else self.callbacks,
+                checkpoint=self.checkpoint,
+                resume=self.resume,
+                random_state=key,
+                folds=self.folds,
+                progress=self.progress,
+                **self._limits(table.n_features),
+            )
+        except KeyboardInterrupt as stop:
+            partial = getattr(stop, "partial_result", None)
+            if partial is not None:
+                self._store(partial, table, compiled)
+            raise
+        self._store(result, table, compiled)
+        return self
+
+    def _check_input(self, X: Any, y: Any) -> Table:
+        """Check X and y and set what scikit-learn expects about features."""
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
+            )
+        if np.ndim(y) == 2:
+            y = column_or_1d(y, warn=True)
+        table = Table(X, y, task="regression" if is_regressor(self.estimator) else "classification")
+        # The table has checked the values; what is left are names and number of the features.
+        validate_data(self, X, y, skip_check_array=True)
+        return table
+
+    def _store(self, result: Any, table: Table, compiled: Any) -> None:
+        """Set the fitted attributes; neither table nor fitness is kept."""
+        self.support_ = np.array(result.support, dtype=bool)
+        self.best_score_ = float(result.best_score)
+        self.best_observed_score_ = float(result.best_observed_score)
+        self.n_evaluations_ = int(result.n_evaluations)
+        self.n_iter_ = int(result.n_iterations)
+        self.history_ = result.history
+        self.finalists_ = result.finalists
+        self.seed_ = int(result.seed)
+        self.stop_reason_ = dict(result.stop_reason)
+        self.kernel_ = compiled.kernel
+        if table.classes is not None:
+            self.classes_ = table.classes
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = False
+        tags.input_tags.allow_nan = False
+        if hasattr(self.estimator, "fit"):
+            wrapped = get_tags(self.estimator)
+            tags.input_tags.positive_only = wrapped.input_tags.positive_only
+            tags.classifier_tags = wrapped.classifier_tags
+            tags.regressor_tags = wrapped.regressor_tags
+        return tags

@@ -1,0 +1,243 @@
+"""Feature selection by binary simultaneous perturbation stochastic approximation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bitsieve.data import Table
+from bitsieve.search import PRESETS, BinarySPSASearch
+
+from ._base import SearchSelector
+
+__all__ = ["BinarySPSA"]
+
+_LARGE_FROM = 100  # features: the paper's border between small and large sets
+
+
+class BinarySPSA(SearchSelector):
+    """Select features by binary SPSA under a cross-validated estimator.
+
+    Each iteration measures three masks: the iterate, and two that differ from it in opposite
+    random directions. The difference of the two moves the iterate, whatever the number of
+    features. The best iterates are measured again at the end and one of them is chosen.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A scikit-learn classifier or regressor. Nearest neighbours run compiled, anything else
+        runs through scikit-learn on the selected columns.
+    cv : int or splitter, default 5
+        Folds that a mask is measured on; an int means stratified folds for a classifier.
+    n_repeats : int, default 10
+        Repeats of the folds in one measurement.
+    scoring : str, callable or None, default None
+        Any scorer of scikit-learn, greater is better; None means the estimator's own score.
+    max_iter : int, None or "auto", default "auto"
+        Iterations, three evaluations each. "auto" is the paper's: 1000 below 100 features, 3000
+        from there on.
+    max_evaluations : int or None, default None
+        Limit on the number of evaluations.
+    max_time : float or None, default None
+        Limit in seconds.
+    patience : int, None or "auto", default "auto"
+        Stop after this many iterations without a new best; None never does. "auto" is the paper's
+        rule, a quarter of the iterations.
+    n_features_to_select : int or None, default None
+        Size of every mask; None lets the search find it.
+    gain : float, "auto", "paper" or "half-difference", default "auto"
+        The gain a. "auto" sets it from the first measured differences; "paper" is the preset's;
+        "half-difference" the paper's rule in words. See
+        :class:`bitsieve.search.BinarySPSASearch`.
+    preset : {"auto", "small", "large"}, default "auto"
+        Column of the paper's Table 2; "auto" takes "small" below 100 features.
+    c : float, default 0.05
+        Size of the perturbation, below 0.5.
+    A : float or None, default None
+        Stability; None means the preset's.
+    alpha : float, default 0.6
+        Decay of the gain.
+    start : None, float, array-like of shape (n_features,) or callable, default None
+        Where the iterate starts. None: 0.5 everywhere, so that the first perturbation decides. A
+        boolean array is a mask, an array of numbers the scores of a filter (greater is better). A
+        callable gets (X, y) and returns scores, or scores and p-values, such as
+        :func:`sklearn.feature_selection.f_classif`; it is called anew in every fit, so an outer
+        fold's filter sees that fold's training part only.
+    folds : {"common", "independent"}, default "common"
+        Whether the three masks of an iteration share their folds.
+    resample : bool, default True
+        Fresh folds for every iteration; False keeps one set of folds, as splitters that cannot
+        be drawn again need.
+    admit_perturbed : bool, default False
+        Whether the perturbed masks may become the best too; the paper takes iterates only.
+    random_state : int, RandomState, Generator or None, default None
+        Seed of the search, the folds and the last measurement. None draws one and stores it in
+        ``seed_``.
+    n_jobs : int or None, default None
+        Threads; None uses the cores there are. The result does not depend on it.
+    checkpoint : path-like or None, default None
+        Directory to store the run in, about once a second.
+    resume : bool, default True
+        Go on from a stored run with the same data and parameters, bit for bit.
+    dtype : numpy.float32, numpy.float64 or None, default None
+        Type of the compiled copy of the table; None means float32, with close decisions left to
+        X itself.
+    device : {"cpu"}, default "cpu"
+        Where the fitness is computed.
+    callbacks : sequence of callable or None, default None
+        Called after each iteration; see :func:`bitsieve.search.run`.
+    progress : bool or None, default None
+        A progress bar; None shows it on a terminal only.
+
+    Attributes
+    ----------
+    support_ : bool array of shape (n_features,)
+        The selected features.
+    best_score_ : float
+        Score of the selection on fresh folds of the same samples. Optimistic: those samples were
+        searched. :func:`bitsieve.evaluation.nested_cross_validate` gives an honest one.
+    best_observed_score_ : float
+        The best score that the search saw: more optimistic still.
+    n_evaluations_, n_iter_ : int
+    history_ : dict of str to 1-d array
+        One entry an iteration: ``iteration``, ``n_evaluations``, ``score``, ``best_observed``,
+        ``n_selected``, ``n_selected_best``, ``seconds``.
+    finalists_ : list
+        The best masks with what was measured of them, best first.
+    seed_ : int
+        The seed; ``random_state=seed_`` repeats the run.
+    stop_reason_ : dict of str to object
+    kernel_ : str or None
+        The compiled fitness that was used; None where scikit-learn did the work.
+    classes_ : array of shape (n_classes,)
+        Class labels, for classifiers.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Where X had names.
+
+    See Also
+    --------
+    bitsieve.evaluation.nested_cross_validate : The honest score of a selection.
+
+    References
+    ----------
+    V. Aksakalli, M. Malekipirbazari (2016), Feature selection via binary simultaneous
+    perturbation stochastic approximation, Pattern Recognition Letters 75, 41-47: equation 5,
+    Table 2. The automatic gain is not in the paper.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from bitsieve import BinarySPSA
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = BinarySPSA(KNeighborsClassifier(1), max_iter=20, random_state=0)
+    >>> selector.fit(X, y).transform(X).shape[0]
+    150
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        cv: Any = 5,
+        n_repeats: int = 10,
+        scoring: Any = None,
+        max_iter: int | str | None = "auto",
+        max_evaluations: int | None = None,
+        max_time: float | None = None,
+        patience: int | str | None = "auto",
+        n_features_to_select: int | None = None,
+        gain: float | str = "auto",
+        preset: str = "auto",
+        c: float = 0.05,
+        A: float | None = None,
+        alpha: float = 0.6,
+        start: float | ArrayLike | Callable[..., Any] | None = None,
+        folds: str = "common",
+        resample: bool = True,
+        admit_perturbed: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        checkpoint: Any = None,
+        resume: bool = True,
+        dtype: Any = None,
+        device: str = "cpu",
+        callbacks: Sequence[Callable[..., Any]] | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.scoring = scoring
+        self.max_iter = max_iter
+        self.max_evaluations = max_evaluations
+        self.max_time = max_time
+        self.patience = patience
+        self.n_features_to_select = n_features_to_select
+        self.gain = gain
+        self.preset = preset
+        self.c = c
+        self.A = A
+        self.alpha = alpha
+        self.start = start
+        self.folds = folds
+        self.resample = resample
+        self.admit_perturbed = admit_perturbed
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.dtype = dtype
+        self.device = device
+        self.callbacks = callbacks
+        self.progress = progress
+
+    def _limits(self, n_features: int) -> dict[str, int | None]:
+        max_iter, patience = self.max_iter, self.patience
+        if isinstance(max_iter, str):
+            _only_auto("max_iter", max_iter)
+            size = "small" if n_features < _LARGE_FROM else "large"
+            preset = size if self.preset == "auto" else self.preset
+            # An unknown preset is refused by the search, with the known ones.
+            max_iter = PRESETS[preset].max_iter if preset in PRESETS else None
+        if isinstance(patience, str):
+            _only_auto("patience", patience)
+            # Section IV: a run has stalled after a quarter of its iterations without a new best.
+            patience = None if max_iter is None else max(1, int(max_iter) // 4)
+        return {"max_iter": max_iter, "patience": patience}
+
+    def _make_search(self, table: Table) -> BinarySPSASearch:
+        start, scores = self._start(table)
+        return BinarySPSASearch(
+            table.n_features,
+            preset=self.preset,  # type: ignore[arg-type]
+            start=start,
+            filter_scores=scores,
+            gain=self.gain,  # type: ignore[arg-type]
+            c=self.c,
+            A=self.A,
+            alpha=self.alpha,
+            n_features_to_select=self.n_features_to_select,
+            admit_perturbed=self.admit_perturbed,
+        )
+
+    def _start(self, table: Table) -> tuple[Any, Any]:
+        """Return a start (None, a number or a mask) and the scores of a filter, one of them None."""
+        start = self.start
+        if callable(start):
+            scores = start(table.X, table.y)
+            # Filters of scikit-learn return scores alone, or scores and p-values.
+            return None, scores[0] if isinstance(scores, tuple) else scores
+        if start is None or np.ndim(start) == 0:
+            return start, None
+        values = np.asarray(start)
+        return (values, None) if values.dtype == np.bool_ else (None, values)
+
+
+def _only_auto(name: str, value: str) -> None:
+    if value != "auto":
+        raise ValueError(f"{name} must be a whole number, None or 'auto', got {value!r}")

@@ -1,0 +1,285 @@
+"""BinarySPSA: what it finds, that its numbers are true, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from bitsieve import BinarySPSA
+from bitsieve.evaluation import nested_cross_validate
+from bitsieve.fitness import compile as compile_fitness
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.feature_selection import f_classif
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+
+_Data = tuple[np.ndarray, np.ndarray]
+
+
+@pytest.fixture(scope="module")
+def planted() -> _Data:
+    """Two informative features (the first two) of thirty."""
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], 50)
+    X = rng.normal(size=(100, 30))
+    X[:, 0] += 3.0 * y
+    X[:, 1] -= 3.0 * y
+    return X, y
+
+
+def _fit(data: _Data, **options: Any) -> BinarySPSA:
+    options = {"max_iter": 150, "n_repeats": 2, "random_state": 0, **options}
+    return BinarySPSA(KNeighborsClassifier(1), **options).fit(*data)
+
+
+def test_finds_what_is_there(planted: _Data) -> None:
+    selector = _fit(planted)
+    assert selector.support_[:2].all()
+    assert selector.best_score_ > 0.95
+    first = selector.history_["score"][:5].mean()
+    assert selector.history_["score"][-20:].mean() > first
+
+
+def test_history_is_consistent(planted: _Data) -> None:
+    selector = _fit(planted)
+    history = selector.history_
+    assert all(len(column) == selector.n_iter_ for column in history.values())
+    np.testing.assert_array_equal(history["best_observed"], np.maximum.accumulate(history["score"]))
+    assert history["n_evaluations"][-1] == selector.n_evaluations_ == 3 * selector.n_iter_
+    assert selector.best_observed_score_ == history["best_observed"][-1]
+    assert np.all(np.diff(history["seconds"]) >= 0)
+
+
+def test_same_seed_same_run_and_any_threads(planted: _Data) -> None:
+    one = _fit(planted, n_jobs=1)
+    two = _fit(planted, n_jobs=2)
+    other = _fit(planted, random_state=1)
+    np.testing.assert_array_equal(one.history_["score"], two.history_["score"])
+    np.testing.assert_array_equal(one.support_, two.support_)
+    assert one.best_score_ == two.best_score_
+    assert not np.array_equal(one.history_["score"], other.history_["score"])
+
+
+def test_a_drawn_seed_repeats_the_run(planted: _Data) -> None:
+    drawn = _fit(planted, random_state=None, max_iter=20)
+    again = _fit(planted, random_state=drawn.seed_, max_iter=20)
+    np.testing.assert_array_equal(drawn.history_["score"], again.history_["score"])
+    assert drawn.best_score_ == again.best_score_
+    assert _fit(planted, random_state=None, max_iter=2).seed_ != drawn.seed_
+
+
+def test_random_state_objects_are_drawn_from(planted: _Data) -> None:
+    state = np.random.RandomState(5)
+    a = _fit(planted, random_state=state, max_iter=5)
+    b = _fit(planted, random_state=state, max_iter=5)
+    c = _fit(planted, random_state=np.random.RandomState(5), max_iter=5)
+    assert a.seed_ == c.seed_ != b.seed_
+
+
+def test_the_selection_scores_what_is_reported_on_fixed_folds(planted: _Data) -> None:
+    X, y = planted
+    folds = StratifiedKFold(5, shuffle=True, random_state=7)
+    selector = _fit(planted, cv=folds, n_repeats=1, resample=False)
+    best = selector.finalists_[0]
+    again = cross_val_score(KNeighborsClassifier(1), X[:, selector.support_], y, cv=folds).mean()
+    assert best.mask.to_bool()[0].tolist() == selector.support_.tolist()
+    assert best.observed_score == pytest.approx(again, abs=1e-12)
+    assert selector.best_observed_score_ == pytest.approx(again, abs=1e-12)
+
+
+def test_the_selection_scores_what_is_reported_on_fresh_folds(planted: _Data) -> None:
+    """The re-measured score is what an independent measurement of the selection gives."""
+    X, y = planted
+    selector = _fit(planted, max_iter=100)
+    fitness = compile_fitness(
+        KNeighborsClassifier(1), X, y, cv=5, n_repeats=2, resample=True, random_state=0
+    )
+    scores = [fitness.evaluate(selector.support_[None], seed)[0] for seed in range(100, 140)]
+    assert selector.best_score_ == pytest.approx(np.mean(scores), abs=4 * np.std(scores) / 5**0.5)
+    assert selector.best_score_ <= selector.best_observed_score_
+
+
+def test_a_refit_never_sees_a_score_of_the_fit_before(planted: _Data) -> None:
+    X, y = planted
+    permuted = np.random.default_rng(0).permutation(y)
+    selector = BinarySPSA(KNeighborsClassifier(1), max_iter=60, n_repeats=2, random_state=0)
+    good = selector.fit(X, y).best_observed_score_
+    refitted = selector.fit(X, permuted)
+    fresh = BinarySPSA(KNeighborsClassifier(1), max_iter=60, n_repeats=2, random_state=0)
+    fresh.fit(X, permuted)
+    np.testing.assert_array_equal(refitted.history_["score"], fresh.history_["score"])
+    np.testing.assert_array_equal(refitted.support_, fresh.support_)
+    assert refitted.best_score_ == fresh.best_score_
+    assert refitted.best_observed_score_ < good - 0.1
+
+
+def test_refitting_with_a_shared_checkpoint_folder_keeps_runs_apart(
+    planted: _Data, tmp_path: Path
+) -> None:
+    X, y = planted
+    permuted = np.random.default_rng(0).permutation(y)
+    options: dict[str, Any] = {"max_iter": 30, "checkpoint": tmp_path}
+    stored = _fit((X, y), **options)
+    other = _fit((X, permuted), **options)
+    plain = _fit((X, permuted), max_iter=30)
+    np.testing.assert_array_equal(other.history_["score"], plain.history_["score"])
+    assert len(list(tmp_path.glob("*.npz"))) == 2
+    resumed = _fit((X, y), **options)
+    np.testing.assert_array_equal(resumed.history_["score"], stored.history_["score"])
+    assert resumed.best_score_ == stored.best_score_
+
+
+def test_honest_on_random_labels() -> None:
+    """Observed and re-measured are far below the truth, the outer folds are not."""
+    honest, observed, remeasured = [], [], []
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 400)), rng.permutation(np.repeat([0, 1], 30))
+        selector = BinarySPSA(
+            KNeighborsClassifier(1), max_iter=300, n_repeats=2, patience=None, random_state=seed
+        )
+        folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+        found = nested_cross_validate(selector, None, X, y, cv=folds)
+        assert 0.5 in found.interval
+        assert found.beats_chance is False
+        assert "not shown to predict better than chance" in found.summary()
+        honest.append(found.score)
+        observed.append(found.observed_scores.mean())
+        remeasured.append(found.remeasured_scores.mean())
+    assert np.mean(honest) == pytest.approx(0.5, abs=0.12)
+    assert np.mean(observed) > 0.75
+    assert np.mean(remeasured) > 0.7
+    assert found.optimism == pytest.approx(found.observed_scores.mean() - found.score)
+
+
+@pytest.mark.parametrize("n", [1, 7, 30])
+def test_a_panel_of_a_given_size(planted: _Data, n: int) -> None:
+    selector = _fit(planted, n_features_to_select=n, max_iter=20)
+    assert selector.support_.sum() == n
+    assert set(selector.history_["n_selected"].tolist()) == {n}
+
+
+def test_limits_stop_the_run(planted: _Data) -> None:
+    assert _fit(planted, max_iter=7).stop_reason_ == {"max_iter": 7}
+    by_evaluations = _fit(planted, max_evaluations=31)
+    assert by_evaluations.n_evaluations_ == 30
+    assert "max_evaluations" in by_evaluations.stop_reason_
+    assert "max_time" in _fit(planted, max_iter=10**6, patience=None, max_time=0.2).stop_reason_
+    assert "patience" in _fit(planted, max_iter=10**4, patience=5).stop_reason_
+
+
+def test_automatic_limits_are_the_papers() -> None:
+    selector = BinarySPSA(KNeighborsClassifier(1))
+    assert selector._limits(99) == {"max_iter": 1000, "patience": 250}
+    assert selector._limits(100) == {"max_iter": 3000, "patience": 750}
+    assert selector.set_params(preset="large")._limits(9) == {"max_iter": 3000, "patience": 750}
+    assert selector.set_params(max_iter=40)._limits(9) == {"max_iter": 40, "patience": 10}
+    assert selector.set_params(patience=None)._limits(9) == {"max_iter": 40, "patience": None}
+
+
+def test_starts(planted: _Data) -> None:
+    X, y = planted
+    mask = np.zeros(30, bool)
+    mask[[3, 5]] = True
+    from_mask = _fit(planted, start=mask, max_iter=1)
+    assert from_mask.history_["n_selected"][0] == 2
+    np.testing.assert_array_equal(from_mask.support_, mask)
+    by_scores = _fit(planted, start=f_classif(X, y)[0], max_iter=1)
+    by_function = _fit(planted, start=f_classif, max_iter=1)
+    np.testing.assert_array_equal(by_scores.support_, by_function.support_)
+    assert by_function.support_[:2].all()
+
+
+def test_callbacks_see_every_iteration(planted: _Data) -> None:
+    seen: list[int] = []
+    _fit(planted, max_iter=9, callbacks=[lambda turn: seen.append(turn.iteration)])
+    assert seen == list(range(9))
+
+
+def test_ctrl_c_sets_the_attributes_and_is_raised_again(planted: _Data) -> None:
+    def stop(turn: Any) -> None:
+        if turn.iteration == 4:
+            raise KeyboardInterrupt
+
+    selector = BinarySPSA(KNeighborsClassifier(1), n_repeats=2, callbacks=[stop], random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit(*planted)
+    assert selector.n_iter_ == 5
+    assert selector.support_.any()
+    assert np.isnan(selector.best_score_)
+    assert selector.best_observed_score_ == selector.history_["best_observed"][-1]
+    assert selector.transform(planted[0]).shape[1] == selector.support_.sum()
+
+
+def test_one_feature_and_few_samples() -> None:
+    y = np.array([0, 0, 0, 1, 1, 1])
+    selector = BinarySPSA(KNeighborsClassifier(1), cv=3, max_iter=5, random_state=0)
+    selector.fit(y[:, None] + 0.01 * np.arange(6)[:, None], y)
+    assert selector.support_.tolist() == [True]
+    assert selector.best_score_ == 1.0
+
+
+def _iris() -> _Data:
+    return load_iris(return_X_y=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: (np.where(np.arange(4) == 2, np.nan, X), y), "NaN"),
+        (lambda X, y: (np.where(np.arange(4) == 2, np.inf, X), y), "infinity"),
+        (lambda X, y: (scipy.sparse.csr_matrix(X), y), "[Ss]parse"),
+        (lambda X, y: (X, None), "requires y to be passed"),
+        (lambda X, y: (X, np.zeros(150)), "1 class"),
+        (lambda X, y: (X, y + 0.5), "Unknown label type"),
+        (lambda X, y: (X[:, 0], y), "2D array"),
+        (lambda X, y: (X[:1], y[:1]), "n_samples=1"),
+        (lambda X, y: (X, y[:-1]), "150 samples but y has 149"),
+        (lambda X, y: (np.ones_like(X), y), "constant"),
+        (lambda X, y: (pd.DataFrame(X, columns=list("abca")), y), "distinct"),
+        (lambda X, y: (pd.DataFrame(X, columns=list("abcd")).assign(e="text"), y), "'e'"),
+    ],
+)
+def test_bad_tables_are_named(change: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        BinarySPSA(KNeighborsClassifier(1), max_iter=2).fit(*change(*_iris()))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_iter": 0}, "max_iter"),
+        ({"max_iter": "many"}, "max_iter must be a whole number, None or 'auto', got 'many'"),
+        ({"patience": "some"}, "patience must be a whole number, None or 'auto', got 'some'"),
+        ({"max_time": -1.0}, "max_time"),
+        ({"folds": "shared"}, "folds must be 'common' or 'independent', got 'shared'"),
+        ({"preset": "huge"}, "preset"),
+        ({"gain": "fast"}, "gain"),
+        ({"start": np.ones(3)}, "start"),
+        ({"n_features_to_select": 5}, "n_features_to_select"),
+        ({"n_features_to_select": 0}, "n_features_to_select"),
+        ({"random_state": "seed"}, "random_state"),
+        ({"n_repeats": 0}, "n_repeats"),
+        ({"cv": GroupKFold(3)}, "resample=False"),
+    ],
+)
+def test_bad_parameters_are_named(options: dict[str, Any], message: str) -> None:
+    options = {"max_iter": 2, **options}
+    with pytest.raises(ValueError, match=message):
+        BinarySPSA(KNeighborsClassifier(1), **options).fit(*_iris())
+
+
+def test_an_estimator_is_needed() -> None:
+    with pytest.raises(ValueError, match="estimator must be a scikit-learn estimator"):
+        BinarySPSA("1nn").fit(*_iris())
+
+
+def test_every_class_smaller_than_the_folds() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    few = np.r_[np.flatnonzero(y == 0)[:3], np.flatnonzero(y == 1)[:3]]
+    with pytest.raises(ValueError, match="5"):
+        BinarySPSA(KNeighborsClassifier(1), max_iter=2).fit(X[few], y[few])
