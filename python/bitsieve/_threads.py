@@ -52,7 +52,7 @@ def effective_n_jobs(n_jobs: int | None) -> int:
         if _inside_worker():
             return 1
         limits = [_limit("OMP_NUM_THREADS"), _limit("BITSIEVE_NUM_THREADS"), joblib.cpu_count()]
-        return min(limit for limit in limits if limit is not None)
+        return min(int(limit) for limit in limits if limit is not None)
     if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
     if n_jobs < 0:

@@ -1,0 +1,273 @@
+"""The rules of the house, walked with ast: who imports whom, and what loads what.
+
+Rooms are the folders and modules of python/bitsieve. A rule speaks of every import statement,
+also those inside functions, except where it says "at the top".
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import bitsieve
+
+PACKAGE = Path(bitsieve.__file__).parent
+ROOT = Path(__file__).resolve().parents[1]
+
+# What a room may take from the package. Rooms that are not listed may take everything.
+ALLOWED = {
+    "_errors": set(),
+    "_version": set(),
+    "_threads": {"_errors"},
+    "_isa": {"_core", "_errors", "_version"},
+    "masks": {"_core", "_errors"},
+    "data": {"_core", "_errors", "_threads", "_version"},
+    "datasets": {"data"},
+    "fitness": {"_core", "_errors", "_isa", "_threads", "_version", "data", "masks"},
+    "search": {"_core", "_errors", "_version", "masks"},
+    "evaluation": {"_errors", "_threads", "_version", "masks"},
+    "report": {"_core", "_errors", "_isa", "_version", "evaluation", "masks"},
+}
+# Packages that only some rooms may import at all.
+ONLY_IN = {
+    "torch": {"gates"},
+    "cupy": {"fitness", "filters"},
+    "dask": {"distributed"},
+    "distributed": {"distributed"},
+    "matplotlib": {"report"},
+    "typer": {"cli"},
+    "polars": {"data"},
+}
+# Packages that a room may not import, and those it may import only inside functions.
+FORBIDDEN = {
+    "search": {"sklearn", "scipy", "pandas", "matplotlib", "joblib"},
+    "masks": {"sklearn", "scipy", "pandas", "matplotlib", "joblib"},
+}
+LAZY = {"matplotlib", "torch", "cupy", "dask", "polars"}
+
+
+class Import(NamedTuple):
+    file: str
+    line: int
+    room: str
+    target: str  # "bitsieve.room" or a package
+    at_top: bool
+
+
+def _room(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _targets(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield alias.name
+        return
+    module = node.module or ""
+    if node.level:
+        package = path.relative_to(PACKAGE.parent).with_suffix("").parts[: -node.level]
+        module = ".".join((*package, *module.split("."))).rstrip(".")
+    if module == "bitsieve":
+        for alias in node.names:
+            yield f"bitsieve.{alias.name}"
+    else:
+        yield module
+
+
+def _walk(tree: ast.AST, at_top: bool = True) -> Iterator[tuple[ast.stmt, bool]]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node, at_top
+        inside = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        yield from _walk(node, at_top and not inside)
+
+
+def _imports() -> list[Import]:
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node, at_top in _walk(ast.parse(path.read_text(encoding="utf-8"))):
+            assert isinstance(node, (ast.Import, ast.ImportFrom))
+            for target in _targets(node, path):
+                name = str(path.relative_to(PACKAGE.parent))
+                found.append(Import(name, node.lineno, _room(path), target, at_top))
+    return found
+
+
+IMPORTS = _imports()
+
+
+def _told(broken: list[Import]) -> str:
+    return "; ".join(f"{i.file}:{i.line} imports {i.target}" for i in broken)
+
+
+def _within(target: str) -> str | None:
+    """Name the room of the package that a target lies in."""
+    parts = target.split(".")
+    if parts[0] != "bitsieve" or len(parts) == 1:
+        return None
+    name = parts[1]
+    # Names of the lazy top level stand for the module that holds them.
+    home = bitsieve._NAMES.get(name, f"bitsieve.{name}")
+    return home.split(".")[1]
+
+
+def test_the_walk_sees_the_package() -> None:
+    rooms = {i.room for i in IMPORTS}
+    assert {"masks", "data", "fitness", "search", "selectors", "evaluation", "report"} <= rooms
+    assert any(i.target.startswith("numpy") for i in IMPORTS if i.room == "masks")
+
+
+@pytest.mark.parametrize("room", sorted(ALLOWED))
+def test_room_takes_only_what_it_may(room: str) -> None:
+    broken = [
+        i
+        for i in IMPORTS
+        if i.room == room
+        and (other := _within(i.target)) is not None
+        and other not in ALLOWED[room] | {room, "__version__"}
+    ]
+    assert not broken, _told(broken)
+
+
+def test_selectors_is_the_only_room_that_knows_search_and_fitness() -> None:
+    knows: dict[str, set[str]] = {}
+    for i in IMPORTS:
+        other = _within(i.target)
+        if other in ("search", "fitness") and other != i.room:
+            knows.setdefault(i.room, set()).add(other)
+    both = {room for room, others in knows.items() if others == {"search", "fitness"}}
+    assert both <= {"selectors"}
+
+
+@pytest.mark.parametrize("package", sorted(ONLY_IN))
+def test_package_stays_in_its_room(package: str) -> None:
+    broken = [
+        i for i in IMPORTS if i.target.split(".")[0] == package and i.room not in ONLY_IN[package]
+    ]
+    assert not broken, _told(broken)
+
+
+@pytest.mark.parametrize("room", sorted(FORBIDDEN))
+def test_room_does_without(room: str) -> None:
+    broken = [i for i in IMPORTS if i.room == room and i.target.split(".")[0] in FORBIDDEN[room]]
+    assert not broken, _told(broken)
+
+
+def test_optional_and_slow_packages_are_imported_where_they_are_used() -> None:
+    broken = [i for i in IMPORTS if i.at_top and i.target.split(".")[0] in LAZY]
+    assert not broken, _told(broken)
+
+
+def test_no_global_random_state() -> None:
+    pattern = re.compile(
+        r"\bnp\.random\.(?!default_rng|Generator|RandomState\b|SeedSequence|Philox|BitGenerator)"
+        r"|\brandom\.seed\(|\bwarnings\.(?:filterwarnings|simplefilter)\(|\bsys\.exit\("
+    )
+    broken = [
+        f"{path.relative_to(PACKAGE)}:{number}: {line.strip()}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if pattern.search(line) and _room(path) not in ("cli", "__main__")
+    ]
+    # A filter inside catch_warnings is put back; anything else is for the program to decide.
+    broken = [line for line in broken if "simplefilter" not in line]
+    assert not broken, broken
+
+
+def _loaded_by(code: str) -> set[str]:
+    code += "\nimport sys\nprint(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_import_is_light() -> None:
+    heavy = {"sklearn", "scipy", "pandas", "matplotlib", "torch", "polars", "joblib", "cupy"}
+    start = time.perf_counter()
+    loaded = _loaded_by("import bitsieve")
+    print(f"python -c 'import bitsieve': {time.perf_counter() - start:.3f} s")
+    assert not loaded & (heavy | {"numpy", "typer", "rich"})
+    assert not _loaded_by("import bitsieve; bitsieve.Masks") & heavy
+    assert not _loaded_by("import bitsieve; bitsieve.search.run") & (heavy - {"joblib"})
+
+
+def test_help_is_light() -> None:
+    heavy = {"numpy", "sklearn", "scipy", "pandas", "matplotlib", "torch", "polars"}
+    code = (
+        "import sys; sys.argv = ['bitsieve', '--help']\n"
+        "from bitsieve.cli import main\n"
+        "import contextlib, io\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        "    try:\n        main()\n    except SystemExit:\n        pass\n"
+    )
+    start = time.perf_counter()
+    loaded = _loaded_by(code)
+    print(f"bitsieve --help: {time.perf_counter() - start:.3f} s")
+    assert not loaded & heavy
+
+
+def test_every_public_name_is_there() -> None:
+    for name in bitsieve.__all__:
+        assert getattr(bitsieve, name) is not None
+    assert sorted(bitsieve.__all__) == dir(bitsieve)
+    with pytest.raises(AttributeError, match="module 'bitsieve' has no attribute 'nothing'"):
+        bitsieve.nothing  # noqa: B018
+
+
+CPP = ROOT / "cpp"
+in_tree = pytest.mark.skipif(not CPP.is_dir(), reason="needs the source tree")
+
+
+def _included(path: Path) -> list[str]:
+    text = path.read_text(encoding="utf-8")
+    return re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', text, flags=re.MULTILINE)
+
+
+@in_tree
+def test_cpp_below_the_bindings_knows_no_python() -> None:
+    sources = [p for folder in ("include", "src") for p in (CPP / folder).rglob("*.[ch]pp")]
+    assert len(sources) > 5
+    broken = [
+        f"{path.relative_to(ROOT)} includes {name}"
+        for path in sources
+        for name in _included(path)
+        if name == "Python.h" or name.startswith(("pybind11", "numpy"))
+    ]
+    assert not broken, broken
+
+
+@in_tree
+def test_files_with_instruction_set_flags_include_no_standard_templates() -> None:
+    # An inline std:: template compiled with wider instructions could be the copy all link.
+    allowed = {"immintrin.h", "arm_neon.h", "cstddef", "cstdint", "body.hpp"}
+    allowed |= {"bitsieve/isa/kernels.hpp"}
+    found = {name for path in (CPP / "src" / "isa").iterdir() for name in _included(path)}
+    found |= set(_included(CPP / "include" / "bitsieve" / "isa" / "kernels.hpp"))
+    assert found <= allowed, found - allowed
+
+
+@in_tree
+def test_nothing_depends_on_the_place_it_lies_in() -> None:
+    absolute = re.compile(r"""(?<![\w.~:/*-])/(?:home|root|Users|work|opt|mnt)/\w""")
+    suffixes = {".py", ".pyi", ".cpp", ".hpp", ".md", ".toml", ".txt", ".cff", ""}
+    skipped = {".git", "build", "dist", ".venv", "venv", ".nox", "bitsieve-out", "__pycache__"}
+    broken = []
+    for path in sorted(ROOT.rglob("*")):
+        parts = path.relative_to(ROOT).parts
+        if skipped & set(parts) or any(part.endswith("_cache") for part in parts):
+            continue
+        if not path.is_file() or path.suffix not in suffixes:
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if absolute.search(line):
+                broken.append(f"{path.relative_to(ROOT)}:{number}")
+    assert not broken, broken

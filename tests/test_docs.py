@@ -1,0 +1,206 @@
+"""What is written runs: docstrings have their sections, examples give what they say, links lead
+somewhere, and the README's commands are those that CI runs.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bitsieve
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(bitsieve.__path__, "bitsieve.")
+    if not module.name.endswith(("_core", "__main__"))
+)
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run examples in an empty folder: some write files."""
+    monkeypatch.chdir(tmp_path)
+
+
+# ---- examples ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["bitsieve", *MODULES])
+def test_examples_give_what_they_say(name: str) -> None:
+    module = importlib.import_module(name)
+    runner = doctest.DocTestRunner(verbose=False, optionflags=OPTIONS)
+    for example in doctest.DocTestFinder(exclude_empty=True).find(module, name):
+        runner.run(example)
+    assert runner.failures == 0, f"{runner.failures} of {runner.tries} examples failed"
+
+
+def _blocks(page: Path, language: str) -> list[str]:
+    fence = re.compile(rf"^```{language}[ \t]*\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
+    return fence.findall(page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if _blocks(p, "python")], ids=lambda p: str(p.relative_to(ROOT))
+)
+def test_python_blocks_of_a_page_run(page: Path) -> None:
+    namespace: dict[str, Any] = {"__name__": "page"}
+    for block in _blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), namespace)
+
+
+# ---- docstrings ----------------------------------------------------------------------------
+
+
+def _public() -> Iterator[tuple[str, Any]]:
+    """Yield what a user may import: __all__ of the top level and of every public module."""
+    seen: set[int] = set()
+    public = [n for n in MODULES if not any(p.startswith("_") for p in n.split("."))]
+    for name in ["bitsieve", *public]:
+        module = importlib.import_module(name)
+        for attribute in getattr(module, "__all__", []):
+            value = getattr(module, attribute)
+            documented = inspect.isclass(value) or inspect.isfunction(value)
+            if documented and value.__module__.startswith("bitsieve") and id(value) not in seen:
+                seen.add(id(value))
+                yield f"{value.__module__}.{value.__qualname__}", value
+
+
+def _methods(owner: type) -> Iterator[tuple[str, Any]]:
+    for name, value in vars(owner).items():
+        if name.startswith("_"):
+            continue
+        function = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
+        if inspect.isfunction(function):
+            yield f"{owner.__module__}.{owner.__qualname__}.{name}", function
+
+
+def _sections(text: str) -> set[str]:
+    return set(re.findall(r"^([A-Z][\w ]+)\n-{3,}$", text, flags=re.MULTILINE))
+
+
+def _parameters(value: Any) -> list[str]:
+    names = list(inspect.signature(value).parameters)
+    return [name for name in names if name not in ("self", "cls") and not name.startswith("_")]
+
+
+def _is_declared(value: type) -> bool:
+    """Tell whether a class only declares: protocols, errors and enumerations need no example."""
+    import enum
+
+    is_protocol = getattr(value, "_is_protocol", False)
+    return is_protocol or issubclass(value, (Exception, enum.Enum, dict))
+
+
+PUBLIC = dict(_public())
+
+
+def test_the_public_names_are_found() -> None:
+    assert {"bitsieve.masks.Masks", "bitsieve._isa.set_isa"} <= set(PUBLIC)
+    assert len(PUBLIC) > 15
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_docstring_has_its_sections(name: str) -> None:
+    value = PUBLIC[name]
+    text = inspect.getdoc(value) or ""
+    first = text.splitlines()[0] if text else ""
+    assert first.endswith((".", ":")), f"the first line must be a sentence, got {first!r}"
+    if inspect.isclass(value) and _is_declared(value):
+        return
+    sections = _sections(text)
+    if inspect.isclass(value):
+        assert sections & {"Parameters", "Attributes"}, "needs Parameters or Attributes"
+    else:
+        if _parameters(value):
+            assert "Parameters" in sections
+        returns = inspect.signature(value).return_annotation
+        if returns not in (None, "None", "NoReturn", inspect.Signature.empty):
+            assert sections & {"Returns", "Yields"}, "needs Returns"
+    assert "Examples" in sections
+    assert ">>> " in text.partition("Examples\n")[2]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_parameter_is_described(name: str) -> None:
+    value = PUBLIC[name]
+    text = inspect.getdoc(value) or ""
+    if "Parameters" not in _sections(text):
+        pytest.skip("no parameters")
+    described = set(re.findall(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: :|$)", text, re.MULTILINE))
+    names = {n.lstrip("*") for group in described for n in group.split(", ")}
+    missing = [p for p in _parameters(value) if p not in names]
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for value in PUBLIC.values() if inspect.isclass(value) for name, _ in _methods(value)],
+)
+def test_methods_have_a_docstring(name: str) -> None:
+    owner = PUBLIC[name.rpartition(".")[0]]
+    text = inspect.getdoc(getattr(owner, name.rpartition(".")[2])) or ""
+    assert text.splitlines()[:1], "needs a docstring"
+    assert text.splitlines()[0].endswith((".", ":"))
+
+
+# ---- pages ---------------------------------------------------------------------------------
+
+in_tree = pytest.mark.skipif(not (ROOT / "README.md").is_file(), reason="needs the source tree")
+
+
+@in_tree
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
+    missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
+    assert not missing
+
+
+@in_tree
+def test_readme_starts_with_the_job_and_the_tests() -> None:
+    first, second = _blocks(ROOT / "README.md", "sh")[:2]
+    assert first.strip().splitlines() == [
+        "pip install . && bitsieve select --dataset breast_cancer"
+    ]
+    assert second.strip().splitlines() == ["pip install '.[test]' && pytest"]
+
+
+@in_tree
+def test_change_log_and_version_agree() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (?:\[?v?([\w.]+)\]?)", text, flags=re.MULTILINE)
+    assert headings[0] in ("Unreleased", bitsieve.__version__)
+
+
+@in_tree
+def test_named_jobs_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    jobs = set(re.findall(r"^def (\w+)\(session", (ROOT / "noxfile.py").read_text("utf-8"), re.M))
+    named = set(re.findall(r"`(\w+)`", text.partition("`nox -l`")[2].partition(".ci/run")[0]))
+    assert named == jobs
+
+
+@in_tree
+def test_wheels_are_built_for_every_python_that_is_claimed() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    claimed = {
+        line.rpartition(" ")[2].replace(".", "")
+        for line in settings["project"]["classifiers"]
+        if re.search(r"Python :: 3\.\d+$", line)
+    }
+    assert {f"cp{version}-*" for version in claimed} == set(
+        settings["tool"]["cibuildwheel"]["build"]
+    )
