@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from bitsieve.data import make_hot_copy
 
 
@@ -116,7 +117,7 @@ def test_what_is_exact_in_float32():
 
 
 def test_large_offset_keeps_small_differences():
-    """1e9 + x in float64 has steps of 1.2e-7: none is lost, though float32 of it has steps of 64."""
+    """Near 1e9 float64 has steps of 1.2e-7 and float32 of 64: none of the former is lost."""
     x = 1e9 + np.linspace(0, 1, 11)
     hot = make_hot_copy(x[:, None])
     assert hot.exact

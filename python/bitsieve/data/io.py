@@ -68,9 +68,7 @@ def register_format(suffixes: Iterable[str], reader: Reader) -> None:
         if not suffix.startswith("."):
             raise ValueError(f"a suffix starts with a dot, got {suffix!r}")
         if suffix in _formats and _formats[suffix].reader is not reader:
-            raise ValueError(
-                f"files in {suffix!r} have a reader already: {_formats[suffix].reader}"
-            )
+            raise ValueError(f"{suffix!r} has a reader already: {_formats[suffix].reader}")
     for suffix in wanted:
         _formats[suffix] = Format(suffix, reader)
 

@@ -59,6 +59,23 @@ class LabelFile:
         """True if there is a label for each of so many samples, with or without a header."""
         return len(self.texts) in (n_samples, n_samples + 1)
 
+    def says_features(self, n_rows: int, n_columns: int) -> bool:
+        """True if the number of labels fits the columns of a table, False if its rows.
+
+        Raises
+        ------
+        ValueError
+            If it would fit both, the one with a header line and the other without.
+        """
+        n = len(self.texts)
+        if n != n_rows != n_columns and sorted((n_rows, n_columns)) == [n - 1, n]:
+            raise ValueError(
+                f"the target file {self.path} has {n} lines, which may be labels of {n_columns} "
+                f"columns, or a header and labels of {n_rows} rows; pass orient='features' or "
+                "orient='samples'"
+            )
+        return self.counts(n_columns) and not self.counts(n_rows)
+
     def hits(self, sample_names: Sequence[str]) -> int:
         """How many of the sample names have a label here."""
         return len(set(self.names or ()) & set(sample_names))

@@ -88,7 +88,7 @@ def _target(
         )
     labels = read_labels(Path(target), request.encoding)
     if request.orient == "auto" and sample_names is None and names is None:
-        features = labels.counts(X.shape[1]) and not labels.counts(X.shape[0])
+        features = labels.says_features(*X.shape)
     n_samples = X.shape[1] if features else X.shape[0]
     return labels.align(sample_names, n_samples), Path(target).name, features
 

@@ -9,6 +9,7 @@ single text row would turn every column into text.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ def read_text(request: ReadRequest) -> Table:
 
 def _read_samples(request: ReadRequest, header: Header, layout: _Layout) -> Table:
     frame = _read_frame(request, header, layout.index, ())
-    sample_names = _take_names(frame, layout.index)
+    sample_names = _take_names(frame, layout)
     y: Any = None
     if layout.labels is not None:
         y = layout.labels.align(sample_names, len(frame))
@@ -90,12 +91,13 @@ def _read_samples(request: ReadRequest, header: Header, layout: _Layout) -> Tabl
 
 
 def _read_features(request: ReadRequest, header: Header, layout: _Layout) -> Table:
-    skip, labels = [], None
+    skip: list[int] = []
+    labels: list[str] | None = None
     if layout.target_name is not None and layout.labels is None:
         skip = [layout.row_lines[layout.rows.index(layout.target_name)]]
         labels = _fields_of_line(request, header, skip[0])
     frame = _read_frame(request, header, layout.index, skip)
-    names = _take_names(frame, layout.index)
+    names = _take_names(frame, layout, skip)
     columns = list(frame.columns)
     sample_names = [header.fields[j] or f"column_{j}" for j in columns]
     y: Any = None
@@ -165,11 +167,11 @@ def _labels_say_features(labels: LabelFile, rows: list[str], columns: list[str])
     by_row, by_column = labels.hits(rows), labels.hits(columns)
     if by_row or by_column:
         return by_column > by_row
-    return labels.counts(len(columns)) and not labels.counts(len(rows))
+    return labels.says_features(len(rows), len(columns))
 
 
 def _read_frame(
-    request: ReadRequest, header: Header, index: int | None, skip: tuple[int, ...] | list[int]
+    request: ReadRequest, header: Header, index: int | None, skip: Sequence[int]
 ) -> Any:
     pandas = require("pandas", "reading text tables")
     n_fields = len(header.fields)
@@ -182,7 +184,7 @@ def _read_frame(
         header=None,
         names=range(n_fields),
         skiprows=[*range(header.line + 1), *skip],
-        converters=None if index is None else {index: str},
+        dtype=None if index is None else {index: str},
         compression="gzip" if is_gzip(request.path) else None,
         encoding=request.encoding,
         decimal=request.decimal,
@@ -200,8 +202,14 @@ def _read_frame(
     return frame
 
 
-def _take_names(frame: Any, index: int | None) -> list[str] | None:
-    return None if index is None else [str(name).strip() for name in frame.pop(index)]
+def _take_names(frame: Any, layout: _Layout, skip: Sequence[int] = ()) -> list[str] | None:
+    if layout.index is None:
+        return None
+    column = frame.pop(layout.index)
+    # What was scanned is what was written; pandas takes "NA" for a missing name.
+    pairs = zip(layout.row_lines, layout.rows, strict=True)
+    rows = [name for line, name in pairs if line not in skip]
+    return rows if len(rows) == len(frame) else [str(name).strip() for name in column]
 
 
 def _fields_of_line(request: ReadRequest, header: Header, number: int) -> list[str]:

@@ -1,0 +1,361 @@
+"""Reading text: which way round, which target, which names; and every way a file can be bad."""
+
+from __future__ import annotations
+
+import gzip
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bitsieve.data import read_table
+
+SAMPLES = "id,tp53,egfr,outcome\ns1,1.5,7,sick\ns2,2.5,6,well\ns3,0,1e-3,sick\n"
+FEATURES = "gene,s1,s2,s3\noutcome,sick,well,sick\ntp53,1.5,2.5,0\negfr,7,6,1e-3\n"
+X = [[1.5, 7], [2.5, 6], [0, 1e-3]]
+
+
+@pytest.fixture
+def write(tmp_path):
+    """``write(text, name)`` makes a file and returns its path."""
+
+    def write(text, name="table.csv"):
+        path = tmp_path / name
+        data = text.encode() if isinstance(text, str) else text
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
+
+    return write
+
+
+def is_the_table(table):
+    np.testing.assert_array_equal(table.X, X)
+    assert table.names == ["tp53", "egfr"]
+    assert table.sample_names == ["s1", "s2", "s3"]
+    assert table.y.tolist() == ["sick", "well", "sick"]
+    assert table.target_name == "outcome"
+    assert table.X.flags.c_contiguous
+
+
+@pytest.mark.parametrize("text", [SAMPLES, FEATURES], ids=["samples", "features"])
+@pytest.mark.parametrize(
+    ("name", "delimiter"),
+    [
+        ("t.csv", ","), ("t.csv", ";"), ("t.tsv", "\t"), ("t.tab", "\t"), ("t.txt", "\t"),
+        ("t.txt", ","), ("t.txt", ";"), ("t.txt", " "), ("t.txt", "|"), ("T.CSV", ","),
+        ("t.csv.gz", ","), ("t.tsv.gz", "\t"), ("t.txt.gz", " "),
+    ],
+)  # fmt: skip
+def test_formats_and_both_ways_round(write, text, name, delimiter):
+    is_the_table(read_table(write(text.replace(",", delimiter), name), target="outcome"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t.replace("\n", "\r\n"),
+        lambda t: t.rstrip("\n"),
+        lambda t: "\ufeff" + t,
+        lambda t: "\n\n" + t + "\n\n",
+        lambda t: t.replace("s1", '"s1"').replace("tp53", '"tp53"').replace("sick", '"sick"'),
+        lambda t: t.replace(",", ", "),
+    ],
+    ids=["crlf", "no end", "bom", "blank lines", "quotes", "blanks"],
+)
+@pytest.mark.parametrize("text", [SAMPLES, FEATURES], ids=["samples", "features"])
+def test_ways_of_writing(write, text, change):
+    is_the_table(read_table(write(change(text)), target="outcome"))
+
+
+@pytest.mark.parametrize("text", [SAMPLES, FEATURES], ids=["samples", "features"])
+def test_r_writes_no_header_for_row_names(write, text):
+    header, rest = text.split("\n", 1)
+    is_the_table(read_table(write(header.split(",", 1)[1] + "\n" + rest), target="outcome"))
+
+
+def test_pandas_writes_an_empty_header_for_the_index(write):
+    frame = pd.read_csv(write(SAMPLES), index_col="id").rename_axis(None)
+    is_the_table(read_table(write(frame.to_csv()), target="outcome"))
+    numbered = read_table(write(frame.reset_index(drop=True).to_csv()), target="outcome")
+    assert numbered.names == ["tp53", "egfr"]
+    assert numbered.sample_names == ["0", "1", "2"]
+
+
+def test_a_gzip_file_under_another_name(write):
+    is_the_table(read_table(write(gzip.compress(SAMPLES.encode())), target="outcome"))
+
+
+def test_target_anywhere(write):
+    first = "outcome,tp53,egfr\nsick,1.5,7\nwell,2.5,6\nsick,0,1e-3\n"
+    table = read_table(write(first), target="outcome")
+    assert table.names == ["tp53", "egfr"]
+    assert table.sample_names is None
+    distinct = "outcome,tp53,egfr\na,1.5,7\nb,2.5,6\n"
+    assert read_table(write(distinct), target="outcome").y.tolist() == ["a", "b"]
+    last_row = "gene,s1,s2,s3\ntp53,1.5,2.5,0\negfr,7,6,1e-3\noutcome,sick,well,sick\n"
+    is_the_table(read_table(write(last_row), target="outcome"))
+
+
+def test_target_types(write):
+    numbers = "a,b,y\n1,2,0\n3,4,1\n5,7,0\n"
+    assert read_table(write(numbers), target="y").y.dtype.kind == "i"
+    assert read_table(write(numbers), target="y", task="regression").task == "regression"
+    assert read_table(write(numbers.replace("7,0", "7,.5")), target="y").task == "regression"
+    rows = "gene,s1,s2,s3\ny,0,1,0\na,1,3,5\nb,2,4,7\n"
+    table = read_table(write(rows), target="y")
+    assert table.y.tolist() == [0, 1, 0]
+    assert table.y.dtype.kind == "i"
+    assert read_table(write(numbers), dtype=np.float64).dtype == np.float64
+
+
+def test_without_a_target(write):
+    wide = "id,a,b,c\ns1,1,2,3\ns2,4,5,7\n"
+    table = read_table(write(wide))
+    assert table.y is None
+    assert table.names == ["a", "b", "c"]
+    tall = "gene,s1,s2\na,1,4\nb,2,5\nc,3,7\n"
+    turned = read_table(write(tall))
+    np.testing.assert_array_equal(turned.X, table.X)
+    assert turned.names == table.names
+    assert turned.sample_names == table.sample_names
+    assert read_table(write(tall), orient="samples").names == ["s1", "s2"]
+    assert read_table(write("a,b\n1,2\n3,4\n5,7\n")).names == ["a", "b"]
+    assert read_table(write("a\n1\n2\n")).names == ["a"]
+
+
+def test_orient_is_obeyed(write):
+    both = "y,a,b\ny,1,2\na,3,5\n"
+    assert read_table(write(both), target="y", orient="features").y.tolist() == [1, 2]
+    with pytest.raises(ValueError, match="is not a row or a file of labels"):
+        read_table(write(SAMPLES), target="outcome", orient="features")
+    with pytest.raises(ValueError, match="is not a column or a file of labels"):
+        read_table(write(FEATURES), target="outcome", orient="samples")
+    with pytest.raises(
+        ValueError, match="orient must be one of 'auto', 'samples', 'features', got"
+    ):
+        read_table(write(SAMPLES), orient="rows")
+
+
+def test_index(write):
+    text = "tp53,key,outcome\n1,7,a\n2,8,b\n4,9,a\n"
+    table = read_table(write(text), target="outcome", index="key")
+    assert table.names == ["tp53"]
+    assert table.sample_names == ["7", "8", "9"]
+    assert read_table(write(text), target="outcome").names == ["tp53", "key"]
+    numbered = "ID,tp53\n007,1\n008,2\n"
+    assert read_table(write(numbered)).sample_names == ["007", "008"]
+    assert read_table(write(numbered), index=None).names == ["ID", "tp53"]
+    with pytest.raises(
+        ValueError, match=r"no column named 'kye' to be the index; did you mean 'key"
+    ):
+        read_table(write(text), index="kye")
+    with pytest.raises(ValueError, match="'key' cannot be both the target and the index"):
+        read_table(write(text), index="key", target="key")
+    genes = "chip,gene,s1,s2\n1,a,1,2\n2,b,3,5\n"
+    turned = read_table(write(genes), index="gene", orient="features")
+    assert turned.names == ["a", "b"]
+    assert turned.sample_names == ["chip", "s1", "s2"]
+    assert read_table(write("s1,s2\n1,2\n3,5\n"), orient="features", index=None).names is None
+
+
+def test_names_that_look_like_missing_values(write):
+    table = read_table(write("id,NA,b,y\nNA,1,2,u\nnan,3,5,v\n"), target="y")
+    assert table.names == ["NA", "b"]
+    assert table.sample_names == ["NA", "nan"]
+
+
+def test_decimal_and_encoding(write):
+    table = read_table(write("id;a;y\ns1;1,5;u\ns2;2,5;v\n"), target="y", decimal=",")
+    np.testing.assert_array_equal(table.X, [[1.5], [2.5]])
+    latin = "id,grün,y\ns1,1,u\ns2,2,v\n".encode("latin-1")
+    assert read_table(write(latin), target="y", encoding="latin-1").names == ["grün"]
+    with pytest.raises(ValueError, match=r"table\.csv: not utf-8 text .*encoding='latin-1'"):
+        read_table(write(latin), target="y")
+
+
+def test_numbers_are_read_to_the_last_bit(write):
+    values = np.random.default_rng(0).standard_normal((20, 50)) * 10.0 ** np.arange(-25, 25)
+    path = write(pd.DataFrame(values, columns=[f"g{j}" for j in range(50)]).to_csv(index=False))
+    np.testing.assert_array_equal(read_table(path).X, values)
+
+
+CATEGORIES = "id,sex,age,y\np1,f,50,u\np2,m,60,v\np3,f,71,u\n"
+
+
+def test_categorical(write):
+    with pytest.raises(ValueError, match=r"1 column \('sex'\) holds text .*'f'"):
+        read_table(write(CATEGORIES), target="y")
+    onehot = read_table(write(CATEGORIES), target="y", categorical="onehot")
+    assert onehot.names == ["sex=f", "sex=m", "age"]
+    np.testing.assert_array_equal(onehot.X, [[1, 0, 50], [0, 1, 60], [1, 0, 71]])
+    ordinal = read_table(write(CATEGORIES), target="y", categorical="ordinal")
+    assert ordinal.names == ["sex", "age"]
+    np.testing.assert_array_equal(ordinal.X, [[0, 50], [1, 60], [0, 71]])
+    holes = CATEGORIES.replace("p2,m", "p2,")
+    with pytest.raises(ValueError, match=r"NaN: 1 value missing in text column 'sex'; .*onehot"):
+        read_table(write(holes), target="y", categorical="ordinal")
+    assert read_table(write(holes), target="y", categorical="onehot").names == [
+        "sex=f", "sex=missing", "age",
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="categorical must be one of"):
+        read_table(write(CATEGORIES), categorical="dummies")
+
+
+LABELS = {
+    "labels": "sick\nwell\nsick\n",
+    "labels with a header": "outcome\nsick\nwell\nsick\n",
+    "by name": "s3,sick\ns1,sick\ns2,well\n",
+    "by name with a header": "id,outcome\ns2,well\ns3,sick\ns1,sick\nextra,well\n",
+    "by name, quoted": '"s1","sick"\n"s2","well"\n"s3","sick"\n',
+}
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("as_path", [True, False])
+@pytest.mark.parametrize("rows", ["samples", "features"])
+def test_target_in_a_second_file(write, labels, as_path, rows):
+    text = {
+        "samples": "id,tp53,egfr\ns1,1.5,7\ns2,2.5,6\ns3,0,1e-3\n",
+        "features": "gene,s1,s2,s3\ntp53,1.5,2.5,0\negfr,7,6,1e-3\n"
+        + "".join(f"{name},1,2,3\n" for name in "abcd"),
+    }[rows]
+    target = write(LABELS[labels], "labels.csv")
+    path = write(text)
+    table = read_table(path, target=target if as_path else str(target))
+    np.testing.assert_array_equal(table.X[:, :2], X)
+    assert table.y.tolist() == ["sick", "well", "sick"]
+    assert table.target_name == "labels.csv"
+
+
+def test_a_number_of_labels_that_fits_both_ways(write):
+    path, labels = write("a,b,c\n1,2,3\n4,5,7\n"), write("u\nv\nu\n", "labels.txt")
+    with pytest.raises(ValueError, match=r"3 lines, which may be labels of 3 columns, or a header"):
+        read_table(path, target=labels)
+    turned = read_table(path, target=labels, orient="features")
+    assert turned.y.tolist() == ["u", "v", "u"]
+    labels = write("y\nu\nv\n", "labels.txt")
+    assert read_table(path, target=labels, orient="samples").y.tolist() == ["u", "v"]
+
+
+def test_bad_label_files(write, tmp_path):
+    path = write("id,a\ns1,1\ns2,2\ns3,4\n")
+    with pytest.raises(ValueError, match=r"table\.csv: no such target file: .*none\.csv"):
+        read_table(path, target=tmp_path / "none.csv")
+    with pytest.raises(ValueError, match=r"labels\.txt has 5 lines, but there are 3 samples"):
+        read_table(path, target=write("a\nb\n" * 2 + "a\n", "labels.txt"))
+    with pytest.raises(ValueError, match=r"no label for 1 of 3 samples: 's3'; its names are 's1'"):
+        read_table(path, target=write("s1 a\ns2 b\n", "labels.txt"))
+    with pytest.raises(ValueError, match=r"names 1 sample twice: 's2'"):
+        read_table(path, target=write("s1 a\ns2 b\ns2 c\ns3 a\n", "labels.txt"))
+    with pytest.raises(ValueError, match=r"one column .*two .*lines of 1, 3 fields"):
+        read_table(path, target=write("a,b,c\nx\n", "labels.csv"))
+    with pytest.raises(ValueError, match=r"labels\.csv is empty"):
+        read_table(path, target=write("\n", "labels.csv"))
+    with pytest.raises(ValueError, match=r"the table has no sample names; say which .*index="):
+        read_table(write("a,b\n1,2\n2,3\n"), target=write("s1,a\ns2,b\n", "labels.csv"))
+    path = write("id,a\ns1,1\ns2,2\ns3,4\n")
+    with pytest.raises(ValueError, match=r"y contains NaN: 1 of 3 labels \(at 1"):
+        read_table(path, target=write("a\nNA\nb\n", "labels.csv"))
+
+
+BAD = {
+    "absent target": (SAMPLES, "outcom", r"target 'outcom' is not a column, a row or a file of lab"
+                      r"els; did you mean 'outcome'\?"),
+    "empty": ("", None, "the file is empty"),
+    "blank": ("\n \n", None, "the file is empty"),
+    "header only": ("a,b,c\n", None, "one line only, with 3 fields; expected a header line and"),
+    "no header": ("1.5,2\n3,4\n", None, r"first line holds numbers \('1.5', '2'\).*add a header"),
+    "duplicate names": ("a,b,a,b\n1,2,3,4\n2,2,2,2\n", None, "2 names more than once: 'a', 'b'"),
+    "duplicate rows": ("gene,s1,s2\ny,u,v\na,1,2\na,3,5\n", "y",
+                       "distinct, but 1 comes more than once: 'a'"),
+    "target twice": ("gene,s1,s2\ny,1,2\ny,3,5\na,1,2\n", "y", "target 'y' names 2 rows"),
+    "text": ("a,b,y\n1,x,u\n2,z,v\n", "y", r"1 column \('b'\) holds text .*'x'"),
+    "text row": ("gene,s1,s2\ny,u,v\na,1,2\nstage,II,III\n", "y",
+                 r"1 row \('stage'\) holds text, such as 'II'; .*name one as the target"),
+    "missing": ("a,b,y\n1,,u\n2,5,v\n3,NA,v\n", "y", r"NaN: 2 values in 1 column \('b'\)"),
+    "missing label": ("a,y\n1,u\n2,\n3,v\n", "y", r"y contains NaN: 1 of 3 labels \(at 1"),
+    "missing label in a row": ("g,s1,s2,s3\ny,u,,v\na,1,2,4\n", "y", r"y contains NaN: 1 of 3"),
+    "infinite": ("a,y\ninf,u\n2,v\n", "y", r"infinity: 1 value in 1 column \('a'\)"),
+    "ragged": ("a,b\n1,2\n3,4,5\n", None, r"Expected 2 fields in line 3, saw 3"),
+    "ragged at once": ("a,b\n1,2,3,4\n3,4,5,6\n", None, "more fields than the header, which has 2"),
+    "one class": ("a,y\n1,u\n2,u\n", "y", "y has 1 class: 'u'"),
+    "only a target": ("id,y\ns1,u\ns2,v\n", "y", "no column is left for features"),
+    "one sample": ("a,b\n1,2\n", None, "n_samples=1"),
+    "constant": ("a,b\n1,2\n1,2\n", None, "X is constant"),
+    "binary": (b"PK\x03\x04\x00\x00\x00\n\x00\x00", None, "not a text file"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files(write, case):
+    text, target, words = BAD[case]
+    path = write(text)
+    with pytest.raises(ValueError, match=words) as caught:
+        read_table(path, target=target)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_not_there(write, tmp_path):
+    write(SAMPLES, "genes.csv")
+    with pytest.raises(
+        ValueError, match=r"gene\.csv: no such file; in .* did you mean 'genes\.csv'"
+    ):
+        read_table(tmp_path / "gene.csv")
+    with pytest.raises(ValueError, match="no such file, nor such a directory as"):
+        read_table(tmp_path / "nowhere" / "genes.csv")
+    with pytest.raises(ValueError, match="is a directory; pass the path of one file"):
+        read_table(tmp_path)
+    with pytest.raises(ValueError, match=r"no reader for this suffix; known are \.csv, \.csv\.gz"):
+        read_table(write(SAMPLES, "genes.xyz"))
+
+
+@pytest.mark.parametrize("rest", [0, 0.3, 0.9, 0.99])
+def test_truncated_gzip(write, tmp_path, rest):
+    rng = np.random.default_rng(0)
+    text = "a,b,y\n" + "".join(
+        f"{a},{b},{i % 2}\n" for i, (a, b) in enumerate(rng.random((5000, 2)))
+    )
+    data = gzip.compress(text.encode())
+    path = tmp_path / "cut.csv.gz"
+    path.write_bytes(data[: 12 + int(rest * (len(data) - 12))])
+    with pytest.raises(ValueError, match=r"cut\.csv\.gz: .*(damaged or cut short|empty)"):
+        read_table(path, target="y")
+
+
+def test_damaged_gzip(write, tmp_path):
+    data = bytearray(gzip.compress(SAMPLES.encode() * 50))
+    data[len(data) // 2] ^= 0xFF
+    path = tmp_path / "bad.csv.gz"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"bad\.csv\.gz: "):
+        read_table(path, target="outcome")
+
+
+@pytest.mark.parametrize("rows", ["samples", "features"])
+def test_wide_files_read_in_seconds(tmp_path, rows):
+    values = np.round(np.random.default_rng(0).standard_normal((30, 22_000)), 3)
+    names = [f"g{j}" for j in range(22_000)]
+    frame = pd.DataFrame(values, columns=names, index=[f"s{i}" for i in range(30)])
+    frame["y"] = ["u", "v"] * 15
+    (frame if rows == "samples" else frame.T).to_csv(tmp_path / "wide.csv")
+    start = time.perf_counter()
+    table = read_table(tmp_path / "wide.csv", target="y")
+    assert time.perf_counter() - start < 5
+    np.testing.assert_array_equal(table.X, values)
+    assert table.names == names
+    assert table.y.tolist() == ["u", "v"] * 15
+
+
+def test_real_files(data_dir):
+    formats = data_dir / "formats"
+    if not formats.is_dir():
+        pytest.skip(f"needs real data: {formats} is not there")
+    wave = read_table(formats / "waveform-21.tsv.gz", target="target")
+    assert (wave.n_samples, wave.n_features) == (5000, 21)
+    assert np.bincount(wave.codes).tolist() == [1657, 1647, 1696]
+    adult = read_table(formats / "adult.csv.gz", target="income", categorical="onehot")
+    assert "sex=Female" in adult.names
+    assert set(np.unique(adult.X[:, adult.names.index("sex=Female")])) == {0, 1}
+    assert adult.classes.tolist() == ["<=50K", ">50K"]
