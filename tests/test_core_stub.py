@@ -54,6 +54,8 @@ def _from_stub() -> Signatures:
     for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef):
             found[node.name] = _described(node)
+        elif isinstance(node, ast.AnnAssign):
+            found[ast.unparse(node.target)] = ast.unparse(node.annotation)
         elif isinstance(node, ast.ClassDef):
             for method in node.body:
                 if not isinstance(method, ast.FunctionDef):
@@ -83,6 +85,9 @@ def _from_module() -> Signatures:
     found: Signatures = {}
     for name, value in vars(_core).items():
         if name.startswith("_"):
+            continue
+        if not callable(value):
+            found[name] = type(value).__name__
             continue
         if not isinstance(value, type):
             found[name] = _parsed(value.__doc__, name)

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+matrix_samples: int
+
 def available_isas() -> list[str]: ...
 def get_isa() -> str: ...
 def set_isa(name: str) -> None: ...
@@ -47,3 +49,52 @@ class BinarySPSA:
         sum_of_squares: float,
         n_differences: int,
     ) -> None: ...
+
+class KnnFitness:
+    def __init__(
+        self,
+        features: NDArray[np.float32],
+        *,
+        n_samples: int,
+        X: NDArray[np.float32] | NDArray[np.float64],
+        max_abs: NDArray[np.float64],
+        codes: NDArray[np.int32],
+        n_classes: int,
+        n_neighbors: int,
+        exact: bool,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+    ) -> None: ...
+    @property
+    def n_splits(self) -> int: ...
+    def set_splits(
+        self,
+        train: NDArray[np.int64],
+        train_begin: NDArray[np.int64],
+        test: NDArray[np.int64],
+        test_begin: NDArray[np.int64],
+    ) -> None: ...
+    def evaluate(
+        self,
+        words: NDArray[np.uint64],
+        seeds: NDArray[np.uint64],
+        balanced: bool,
+        n_threads: int,
+    ) -> NDArray[np.float64]: ...
+    def evaluate_flips(
+        self,
+        base: NDArray[np.uint64],
+        flips: NDArray[np.int64],
+        begin: NDArray[np.int64],
+        seeds: NDArray[np.uint64],
+        balanced: bool,
+        n_threads: int,
+    ) -> NDArray[np.float64]: ...
+    def votes(
+        self, words: NDArray[np.uint64], seeds: NDArray[np.uint64], n_threads: int
+    ) -> NDArray[np.int32]: ...
+    def state(
+        self, mask: NDArray[np.uint64], n_threads: int = ...
+    ) -> tuple[NDArray[np.int64], float]: ...
+    def counters(self) -> dict[str, int]: ...
