@@ -1,0 +1,367 @@
+"""Binary SPSA against its numpy twin, the paper's worked example, and by its effects."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from toys import Planted, planted
+from twin_spsa import TwinSPSA
+
+from bitsieve.masks import Masks
+from bitsieve.search import PRESETS, BinarySPSASearch
+from bitsieve.search.spsa import start_from_mask, start_from_scores
+
+
+def drive(search, score, n):
+    for _ in range(n):
+        masks = search.ask()
+        search.tell(masks, score(masks.to_bool()))
+    return search
+
+
+def noisy_score(truth, rng):
+    def score(masks):
+        return (masks == truth).mean(axis=1) + 0.02 * rng.standard_normal(len(masks))
+
+    return score
+
+
+# -- against the twin ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [1, 5, 63, 64, 65, 257, 1000])
+@pytest.mark.parametrize("n_select", [None, 1, 5])
+def test_equals_twin_bit_for_bit(p, n_select):
+    if n_select is not None and n_select > p:
+        pytest.skip("no such selection")
+    seed = 2**63 + 12345
+    search = BinarySPSASearch(p, seed=seed, preset="large", n_features_to_select=n_select)
+    twin = TwinSPSA(np.full(p, 0.5), seed=seed, n_select=n_select or 0)
+    score = noisy_score(planted(p), np.random.default_rng(p))
+    for k in range(500):
+        masks = search.ask()
+        expected = twin.ask()
+        np.testing.assert_array_equal(masks.to_bool(), expected, err_msg=f"iteration {k}")
+        scores = score(expected)
+        search.tell(masks, scores)
+        twin.tell(scores)
+        assert search.w.tobytes() == twin.w.tobytes(), f"iteration {k}"
+    assert search.gain == twin.a
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"c": 0.1, "A": 0.0, "alpha": 1.0, "gain": 0.7},
+        {"c": 0.03, "A": 17.0, "alpha": 0.6, "step_fraction": 0.9, "n_calibration": 3},
+    ],
+)
+def test_options_reach_the_recursion(options):
+    start = np.random.default_rng(0).uniform(0.4, 0.6, 70)
+    search = BinarySPSASearch(70, seed=1, start=start, **options)
+    twin = TwinSPSA(start, seed=1, **options)
+    score = noisy_score(planted(70), np.random.default_rng(1))
+    for _ in range(100):
+        masks = search.ask()
+        scores = score(masks.to_bool())
+        search.tell(masks, scores)
+        twin.tell(scores)
+    np.testing.assert_array_equal(search.w, twin.w)
+
+
+def test_top_n_takes_the_largest_and_the_lowest_of_ties():
+    # Ties of every kind at the border, against a stable sort.
+    rng = np.random.default_rng(3)
+    for p in (7, 64, 130, 700):
+        for levels in (1, 2, 3, 50):
+            w = rng.integers(0, levels, p) / 100.0 + 0.4
+            for n in sorted({1, 2, p // 3, p - 1, p}):
+                search = BinarySPSASearch(p, start=w, n_features_to_select=n)
+                expected = TwinSPSA(w, seed=0, n_select=n).ask()
+                np.testing.assert_array_equal(search.ask().to_bool(), expected)
+
+
+# -- the paper -------------------------------------------------------------------------------------
+
+
+def with_first_signs(signs, **options):
+    """The search whose first perturbation has the given signs: found by trying seeds."""
+    for seed in range(1000):
+        search = BinarySPSASearch(len(signs), seed=seed, **options)
+        # From 0.5 the plus mask is the set of positive signs.
+        if search.ask().to_bool()[1].tolist() == [s > 0 for s in signs]:
+            return search
+    raise AssertionError("no such seed")
+
+
+def test_worked_example_of_the_paper():
+    # Section II.III: errors .12 and .08 at Delta = (1, 1, -1, -1). An error is a score turned.
+    search = with_first_signs([1, 1, -1, -1], preset="small", gain="paper")
+    masks = search.ask()
+    assert masks.to_bool().astype(int).tolist() == [[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1]]
+    search.tell(masks, -np.array([0.1, 0.12, 0.08]))
+    np.testing.assert_allclose(search.w, [0.48, 0.48, 0.52, 0.52], atol=0.002)
+    a_0 = 0.75 / 101**0.6
+    assert round(a_0, 3) == 0.047
+    np.testing.assert_allclose(search.w, 0.5 + a_0 * 0.4 * np.array([-1, -1, 1, 1]), rtol=1e-15)
+    assert search.ask().to_bool()[0].tolist() == [False, False, True, True]
+
+
+def test_presets_are_table_2():
+    small, large = PRESETS["small"], PRESETS["large"]
+    assert (small.gain, small.stability, small.max_iter, small.patience) == (0.75, 100, 1000, 250)
+    assert (large.gain, large.stability, large.max_iter, large.patience) == (1.5, 300, 3000, 750)
+    assert BinarySPSASearch(99, gain="paper").gain == 0.75
+    assert BinarySPSASearch(100, gain="paper").gain == 1.5
+
+
+def test_half_difference_gain():
+    search = BinarySPSASearch(50, gain="half-difference", preset="small")
+    assert search.gain == pytest.approx(0.797, abs=5e-4)
+    large = BinarySPSASearch(50, gain="half-difference", preset="large")
+    assert large.gain == pytest.approx(1.535, abs=5e-4)
+    masks = search.ask()
+    search.tell(masks, np.array([0.0, 0.56, 0.52]))
+    np.testing.assert_allclose(np.abs(search.w - 0.5), 0.02, rtol=1e-12)
+
+
+def test_iterate_is_not_clipped():
+    search = drive(BinarySPSASearch(10, gain=5.0), lambda m: m.mean(axis=1) * 10, 50)
+    assert search.w.max() > 1.0
+
+
+# -- effects ---------------------------------------------------------------------------------------
+
+
+def test_pair_is_complementary_where_undecided_and_equal_elsewhere():
+    start = np.array([0.2, 0.46, 0.5, 0.54, 0.8] * 30)
+    iterate, plus, minus = BinarySPSASearch(150, start=start).ask().to_bool()
+    undecided = np.abs(start - 0.5) < 0.05
+    np.testing.assert_array_equal(plus[undecided], ~minus[undecided])
+    np.testing.assert_array_equal(plus[~undecided], iterate[~undecided])
+    np.testing.assert_array_equal(minus[~undecided], iterate[~undecided])
+
+
+def test_signs_are_fair_and_differ_between_iterations_and_seeds():
+    p, n = 640, 200
+    search = BinarySPSASearch(p, gain=1e-12)
+    signs = np.empty((n, p))
+    for k in range(n):
+        masks = search.ask()
+        signs[k] = 2.0 * masks.to_bool()[1] - 1.0
+        search.tell(masks, np.zeros(3))
+    sd = 1 / np.sqrt(n * p)
+    assert abs(signs.mean()) < 4 * sd
+    correlation = signs @ signs.T / p - np.eye(n)
+    assert np.abs(correlation).max() < 6 / np.sqrt(p)
+    other = BinarySPSASearch(p, seed=1).ask().to_bool()[1]
+    assert 0.4 < (other == (signs[0] > 0)).mean() < 0.6
+
+
+def test_finds_planted_subset():
+    truth = planted(200, seed=5)
+    toy = Planted(truth)
+    search = BinarySPSASearch(200, seed=2)
+    drive(search, lambda m: toy.evaluate(Masks.from_bool(m)), 6000)
+    found = search.ask().to_bool()[0]
+    assert (found == truth).mean() > 0.97
+
+
+def test_finds_planted_features_under_noise_with_fixed_size():
+    truth = np.zeros(300, bool)
+    truth[[3, 77, 150, 222, 299]] = True
+    rng = np.random.default_rng(0)
+
+    def score(masks):
+        return masks[:, truth].mean(axis=1) + 0.05 * rng.standard_normal(len(masks))
+
+    search = drive(BinarySPSASearch(300, n_features_to_select=5, seed=1), score, 4000)
+    masks = search.ask()
+    assert masks.counts().tolist() == [5, 5, 5]
+    assert set(masks.indices_of(0)) == {3, 77, 150, 222, 299}
+
+
+@pytest.mark.parametrize("scale", [2.0**-40, 0.01, 100.0, 2.0**60])
+def test_automatic_gain_knows_no_unit(scale):
+    truth = planted(120)
+    masks = []
+    for factor in (1.0, scale):
+        search = BinarySPSASearch(120, seed=3)
+        rng = np.random.default_rng(0)
+        score = noisy_score(truth, rng)
+        seen = []
+        for _ in range(300):
+            ask = search.ask()
+            seen.append(ask.words.copy())
+            search.tell(ask, factor * score(ask.to_bool()))
+        masks.append((np.array(seen), search.w))
+    np.testing.assert_array_equal(masks[0][0], masks[1][0])
+    np.testing.assert_allclose(masks[0][1], masks[1][1], rtol=1e-9)
+    if np.log2(scale).is_integer():
+        np.testing.assert_array_equal(masks[0][1], masks[1][1])
+
+
+def test_automatic_gain_makes_the_stated_steps():
+    search = BinarySPSASearch(50, step_fraction=0.25, n_calibration=500, A=1e9)
+    rng = np.random.default_rng(1)
+    for _ in range(500):
+        search.tell(search.ask(), 7.0 * rng.standard_normal(3))
+    assert np.isfinite(search.gain)
+    gain, steps = search.gain, []
+    for _ in range(2000):
+        before = search.w
+        search.tell(search.ask(), 7.0 * rng.standard_normal(3))
+        steps.append(np.abs(search.w - before)[0])
+    assert search.gain == gain
+    rms = np.sqrt(np.mean(np.square(steps)))
+    assert rms == pytest.approx(0.25 * 0.05, rel=0.15)  # 500 differences: to 3 %
+
+
+def test_automatic_gain_waits_for_a_difference():
+    search = BinarySPSASearch(40)
+    for _ in range(50):
+        search.tell(search.ask(), np.full(3, 0.9))
+    assert np.isnan(search.gain)
+    np.testing.assert_array_equal(search.w, 0.5)
+    search.tell(search.ask(), np.array([0.9, 0.8, 0.7]))
+    assert np.isfinite(search.gain)
+    # 51 differences, one of them not zero: its step is sqrt(51) times the root mean square.
+    a_50 = (301 / 351) ** 0.6 if search.state()["A"] == 300 else (101 / 151) ** 0.6
+    np.testing.assert_allclose(np.abs(search.w - 0.5), 0.3 * 0.05 * np.sqrt(51) * a_50, rtol=1e-9)
+
+
+def test_ask_changes_nothing():
+    search = BinarySPSASearch(100, seed=9)
+    before = search.state()
+    first, second = search.ask(), search.ask()
+    assert first == second
+    after = search.state()
+    assert before.keys() == after.keys()
+    for name, value in before.items():
+        np.testing.assert_array_equal(value, after[name])
+
+
+def test_state_goes_on_bit_for_bit():
+    truth = planted(130)
+    score = lambda m: (m == truth).mean(axis=1)  # noqa: E731
+    straight = drive(BinarySPSASearch(130, seed=4), score, 60)
+    first = drive(BinarySPSASearch(130, seed=4), score, 11)
+    state = first.state()
+    second = BinarySPSASearch(130)
+    second.set_state(state)
+    drive(second, score, 49)
+    assert second.w.tobytes() == straight.w.tobytes()
+    np.testing.assert_array_equal(second.ask().words, straight.ask().words)
+
+
+def test_empty_masks_are_asked_as_they_are():
+    search = BinarySPSASearch(3, start=np.array([0.48, 0.48, 0.48]), seed=0)
+    seen = [search.ask().counts()[0]]
+    assert seen == [0]
+
+
+def test_decided():
+    search = BinarySPSASearch(6, start=[0.9, 0.1, 0.9, 0.1, 0.9, 0.5], stop_when_decided=True)
+    assert search.stop() == {}
+    drive(search, lambda m: m.sum(axis=1) * 1.0, 300)
+    assert search.stop() == {"decided": True}
+    masks = search.ask().to_bool()
+    assert (masks == masks[0]).all()
+    assert drive(BinarySPSASearch(6), lambda m: m.sum(axis=1) * 1.0, 300).stop() == {}
+
+
+def test_eligible():
+    assert BinarySPSASearch(4).eligible().tolist() == [True, False, False]
+    assert BinarySPSASearch(4, admit_perturbed=True).eligible().tolist() == [True, True, True]
+
+
+# -- starts ----------------------------------------------------------------------------------------
+
+
+def test_start_from_a_mask_is_that_mask():
+    mask = planted(80)
+    for start in (mask, Masks.from_bool(mask)):
+        search = BinarySPSASearch(80, start=start)
+        np.testing.assert_array_equal(search.w, start_from_mask(mask, 0.025))
+        iterate, plus, minus = search.ask().to_bool()
+        np.testing.assert_array_equal(iterate, mask)
+        np.testing.assert_array_equal(plus, ~minus)  # every feature can still be switched
+
+
+def test_start_from_filter_scores():
+    scores = np.random.default_rng(0).standard_normal(101) ** 3
+    search = BinarySPSASearch(101, filter_scores=scores)
+    w = search.w
+    np.testing.assert_array_equal(np.argsort(w), np.argsort(scores))
+    assert np.abs(w - 0.5).max() < 0.05
+    iterate, plus, minus = search.ask().to_bool()
+    assert iterate.sum() == 51
+    assert scores[iterate].min() > scores[~iterate].max()
+    np.testing.assert_array_equal(plus, ~minus)
+    np.testing.assert_allclose(start_from_scores([2.0, 2.0], 0.1), 0.5)
+
+
+# -- bad input -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_features": 0}, "n_features must be a whole number from 1"),
+        ({"n_features": 2.0}, "n_features must be a whole number"),
+        ({"preset": "huge"}, "preset must be 'auto', 'small' or 'large', got 'huge'"),
+        ({"gain": "fast"}, "gain must be 'auto', 'paper', 'half-difference' or a number"),
+        ({"gain": 0.0}, "gain must be a finite number above 0, got 0.0"),
+        ({"gain": float("nan")}, "gain must be a finite number"),
+        ({"c": 0.5}, "c must be a finite number between 0 and 0.5, got 0.5"),
+        ({"A": -1}, "A must be a finite number at least 0, got -1"),
+        ({"alpha": "x"}, "alpha must be a finite number"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"seed": 2**64}, "seed must lie in"),
+        ({"n_calibration": 0}, "n_calibration"),
+        ({"step_fraction": 0}, "step_fraction"),
+        ({"n_features_to_select": 5}, "n_features_to_select=5 is more than the 4 features"),
+        ({"start": [0.5, 0.5]}, r"start must have shape \(4,\), got \(2,\)"),
+        ({"start": [0.5, 0.5, 1.5, 0.5]}, r"component 2 is 1.5 .*use filter_scores"),
+        ({"start": [0.5, np.nan, 0.5, 0.5]}, "component 1 is nan"),
+        ({"start": "abcd"}, "start must be numbers"),
+        ({"start": Masks.from_bool(np.ones((2, 4), bool))}, "start must be one mask of 4"),
+        ({"start": np.ones(3, bool)}, "start must have shape"),
+        ({"start": [0.0, 0.0, 1.0, 1.0]}, "no component of start is within 0.05 of 0.5"),
+        ({"filter_scores": [1.0, np.inf, 0, 0]}, "filter_scores must be finite; component 1"),
+        ({"filter_scores": np.ones(4), "start": 0.5}, "either start or filter_scores"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        BinarySPSASearch(**{"n_features": 4, **options})
+
+
+def test_bad_tells():
+    search = BinarySPSASearch(4)
+    with pytest.raises(ValueError, match="tell needs the masks of an ask"):
+        search.tell(Masks.full(4), np.zeros(3))
+    masks = search.ask()
+    with pytest.raises(ValueError, match="masks of the last ask"):
+        search.tell(Masks.full(4), np.zeros(3))
+    with pytest.raises(ValueError, match="one score a mask, 3, got 2"):
+        search.tell(masks, np.zeros(2))
+    with pytest.raises(ValueError, match="scores must be finite"):
+        search.tell(masks, np.array([0.0, np.nan, 0.0]))
+    search.tell(masks, np.zeros(3))
+    with pytest.raises(ValueError, match="tell needs the masks of an ask"):
+        search.tell(masks, np.zeros(3))
+
+
+def test_state_of_another_search_is_refused():
+    state = BinarySPSASearch(4, c=0.1).state()
+    with pytest.raises(ValueError, match=r"c=0\.1, this one has 0\.05"):
+        BinarySPSASearch(4).set_state(state)
+    with pytest.raises(ValueError, match="the state lacks gain, w"):
+        BinarySPSASearch(4).set_state({k: v for k, v in state.items() if k not in ("w", "gain")})
+    with pytest.raises(ValueError, match="w has 5 features, the search has 4"):
+        BinarySPSASearch(4).set_state(BinarySPSASearch(5).state())
+
+
+def test_repr():
+    assert repr(BinarySPSASearch(4)) == "<BinarySPSASearch: 4 features, iteration 0>"
