@@ -359,3 +359,40 @@ def test_real_files(data_dir):
     assert "sex=Female" in adult.names
     assert set(np.unique(adult.X[:, adult.names.index("sex=Female")])) == {0, 1}
     assert adult.classes.tolist() == ["<=50K", ">50K"]
+
+
+def test_wide_files_with_errors_say_the_same(tmp_path):
+    """Wide tables are read line by line; what is wrong with them is found all the same."""
+    values = np.round(np.random.default_rng(0).standard_normal((6, 3000)), 3).astype(object)
+    path = tmp_path / "wide.csv"
+
+    def read(row, column, value):
+        changed = values.copy()
+        changed[row, column] = value
+        frame = pd.DataFrame(changed, columns=[f"g{j}" for j in range(3000)])
+        frame["y"] = ["NA one", "None"] * 3
+        frame.to_csv(path, index=False)
+        return read_table(path, target="y")
+
+    table = read(0, 0, 1.5)
+    np.testing.assert_array_equal(table.X[1:], values[1:].astype(float))
+    assert table.classes.tolist() == ["NA one", "None"]
+    for value, words in {
+        "": r"NaN: 1 value in 1 column \('g7'\)",
+        "NA": r"NaN: 1 value in 1 column \('g7'\)",
+        "nan": r"NaN: 1 value in 1 column \('g7'\)",
+        "inf": r"infinity: 1 value in 1 column \('g7'\)",
+        "x": r"1 column \('g7'\) holds text .* 'x'",
+        "1_0": r"1 column \('g7'\) holds text",
+    }.items():
+        with pytest.raises(ValueError, match=words):
+            read(3, 7, value)
+    np.testing.assert_array_equal(read(3, 7, " 12 ").X[3, 7], 12)
+    path.write_text(path.read_text().rstrip("\n") + ",5\n")
+    with pytest.raises(ValueError, match="Expected 3001 fields in line 7, saw 3002"):
+        read_table(path, target="y")
+
+
+def test_line_breaks_in_quotes_are_refused(write):
+    with pytest.raises(ValueError, match="quoted fields must not hold line breaks"):
+        read_table(write('id,note,a\n1,"x\ny",2\n2,"z",3\n'))

@@ -98,13 +98,22 @@ def _matrix_of_pandas(frame: Any) -> NDArray[Any]:
             "supported: pass X.sparse.to_dense()"
         )
     if bad:
-        values = frame.iloc[:, bad[0]].dropna()
-        refuse_text(bad, names, values.iloc[0] if len(values) else None)
+        refuse_text(bad, names, _example(frame.iloc[:, bad[0]].dropna().tolist()))
     small = all(str(k).lower() in _SMALL for k in kinds)
     out = np.empty(frame.shape, dtype=np.float32 if small else np.float64)
     for part in _blocks(out):
         out[:, part] = frame.iloc[:, part].to_numpy(dtype=out.dtype, na_value=np.nan)
     return out
+
+
+def _example(values: list[Any]) -> object:
+    """First value that is not a number, written out or not; a column may hold one slip only."""
+    for value in values:
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return value
+    return values[0] if values else None
 
 
 def _holds_numbers(dtype: Any, frame: Any, j: int) -> bool:
@@ -120,8 +129,8 @@ def _matrix_of_polars(frame: Any) -> NDArray[Any]:
     dtypes = frame.dtypes
     bad = [j for j, d in enumerate(dtypes) if not (d.is_numeric() or str(d) in ("Boolean", "Null"))]
     if bad:
-        values = frame.to_series(bad[0]).drop_nulls()
-        refuse_text(bad, list(frame.columns), values[0] if len(values) else None)
+        example = _example(frame.to_series(bad[0]).drop_nulls().to_list())
+        refuse_text(bad, list(frame.columns), example)
     small = all(str(d).lower().replace("boolean", "bool") in _SMALL for d in set(dtypes))
     out = np.empty(frame.shape, dtype=np.float32 if small else np.float64)
     for part in _blocks(out):

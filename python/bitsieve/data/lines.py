@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO, cast
@@ -13,11 +13,12 @@ from bitsieve._errors import shorten
 
 __all__ = [
     "Header",
-    "first_fields",
+    "data_lines",
     "is_gzip",
     "is_number",
     "open_text",
     "read_header",
+    "scan_fields",
     "sniff",
     "split",
 ]
@@ -105,20 +106,30 @@ def read_header(path: Path, delimiter: str | None, encoding: str) -> Header:
     return Header(fields, delimiter, number)
 
 
-def first_fields(
-    path: Path, header: Header, position: int, encoding: str
-) -> Iterator[tuple[int, str]]:
-    """Line number and field at a position, for each line after the header that is not blank."""
-    delimiter = header.delimiter
+def data_lines(path: Path, header: Header, encoding: str) -> Iterator[tuple[int, str]]:
+    """Number and text of each line after the header that is not blank."""
     with open_text(path, encoding) as file:
         for number, line in enumerate(file):
-            if number <= header.line or not line.strip():
-                continue
-            if '"' in line or delimiter == " ":
-                fields = split(line.rstrip("\n"), delimiter)
-            else:
-                fields = line.rstrip("\n").split(delimiter, position + 1)
-            yield number, fields[position].strip() if position < len(fields) else ""
+            if number > header.line and not line.isspace():
+                yield number, line.rstrip("\n")
+
+
+def scan_fields(
+    path: Path, header: Header, positions: Sequence[int], encoding: str
+) -> tuple[list[int], list[list[str]]]:
+    """Line numbers, and for each position the fields there, as they are written."""
+    delimiter, last = header.delimiter, max(positions)
+    numbers: list[int] = []
+    found: list[list[str]] = [[] for _ in positions]
+    for number, line in data_lines(path, header, encoding):
+        if '"' in line or delimiter == " ":
+            fields = split(line, delimiter)
+        else:
+            fields = line.split(delimiter, last + 1)
+        numbers.append(number)
+        for texts, position in zip(found, positions, strict=True):
+            texts.append(fields[position].strip() if position < len(fields) else "")
+    return numbers, found
 
 
 def is_number(text: str) -> bool:

@@ -1,9 +1,9 @@
 """Tables in delimited text: CSV, TSV, gzipped or not.
 
-The header line and one field of each line are looked at first; they decide the delimiter, which
-way the table lies, where the target is and which column names the rows. Then pandas reads the
-numbers in one pass. Where rows are features, a row of labels is taken out before that, since a
-single text row would turn every column into text.
+The header line and one or two fields of each line are looked at first; they decide the delimiter,
+which way the table lies, where the target is and which column names the rows. Then the numbers
+are read in one pass, by pandas, or line by line where there are very many columns. Where rows are
+features, a row of labels is taken out before that: it would turn every column into text.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ from bitsieve.data.frames import matrix_of_frame
 from bitsieve.data.labels import LabelFile, infer_labels, read_labels
 from bitsieve.data.lines import (
     Header,
-    first_fields,
+    data_lines,
     is_gzip,
     is_number,
-    open_text,
     read_header,
+    scan_fields,
     split,
 )
 from bitsieve.data.request import ReadRequest
 from bitsieve.data.table import Table
+from bitsieve.data.wide import read_wide
 
 __all__ = ["read_text"]
 
+_WIDE = 2000  # columns from which line by line is the faster way
 _INDEX_NAMES = {
     *("", "id", "ids", "index", "name", "sample", "samples", "sample_id", "sampleid", "patient"),
     *("patient_id", "gene", "genes", "gene_id", "geneid", "gene_symbol", "symbol", "probe"),
@@ -43,14 +45,19 @@ _INDEX_NAMES = {
 
 @dataclass(frozen=True)
 class _Layout:
-    """Which way the table lies and where things are in it."""
+    """Which way the table lies and where things are in it.
 
-    rows_are_features: bool
+    ``lines`` are the numbers of the data lines, ``rows`` their fields in the index column (in the
+    first one where there is no index).
+    """
+
+    features: bool
     index: int | None
+    lines: list[int]
     rows: list[str]
-    row_lines: list[int]
-    target_name: str | None
-    labels: LabelFile | None
+    target_name: str | None = None
+    target_texts: list[str] | None = None
+    labels: LabelFile | None = None
 
 
 def read_text(request: ReadRequest) -> Table:
@@ -58,27 +65,69 @@ def read_text(request: ReadRequest) -> Table:
     header = read_header(request.path, request.delimiter, request.encoding)
     _refuse_twice(header.fields)
     layout = _lay_out(request, header)
-    if layout.rows_are_features:
-        return _read_features(request, header, layout)
-    return _read_samples(request, header, layout)
+    return (_read_features if layout.features else _read_samples)(request, header, layout)
 
 
 def _read_samples(request: ReadRequest, header: Header, layout: _Layout) -> Table:
-    frame = _read_frame(request, header, layout.index, ())
-    sample_names = _take_names(frame, layout)
+    fields, rows = header.fields, layout.rows
+    sample_names = None if layout.index is None else rows
+    drop = set() if layout.index is None else {layout.index}
     y: Any = None
     if layout.labels is not None:
-        y = layout.labels.align(sample_names, len(frame))
-    elif layout.target_name is not None:
-        y = frame.pop(header.fields.index(layout.target_name)).to_numpy()
-    if frame.shape[1] == 0:
+        y = layout.labels.align(sample_names, len(rows))
+    elif layout.target_name is not None and layout.target_texts is not None:
+        y = infer_labels(layout.target_texts)
+        drop.add(fields.index(layout.target_name))
+    keep = [j for j in range(len(fields)) if j not in drop]
+    if not keep:
         raise ValueError("no column is left for features besides the target and the index")
-    frame.columns = [header.fields[j] or f"column_{j}" for j in frame.columns]
-    if request.categorical != "error":
-        frame = _encode(frame, request.categorical)
-    names = list(frame.columns)
-    matrix = matrix_of_frame(frame)
-    del frame
+    names = [fields[j] or f"column_{j}" for j in keep]
+    matrix = None
+    if len(fields) > _WIDE and request.decimal == ".":
+        matrix = read_wide(request.path, header, len(rows), drop, request.encoding)
+    if matrix is None:
+        frame = _read_frame(request, header, keep, n_rows=len(rows))
+        frame.columns = names
+        if request.categorical != "error":
+            frame = _encode(frame, request.categorical)
+            names = list(frame.columns)
+        matrix = matrix_of_frame(frame)
+        del frame
+    return _table(request, layout, matrix, y, names, sample_names)
+
+
+def _read_features(request: ReadRequest, header: Header, layout: _Layout) -> Table:
+    fields, rows, skip = header.fields, list(layout.rows), []
+    keep = [j for j in range(len(fields)) if j != layout.index]
+    sample_names = [fields[j] or f"column_{j}" for j in keep]
+    y: Any = None
+    if layout.labels is not None:
+        y = layout.labels.align(sample_names, len(keep))
+    elif layout.target_name is not None:
+        at = rows.index(layout.target_name)
+        del rows[at]
+        skip = [layout.lines[at]]
+        line = next(
+            line
+            for number, line in data_lines(request.path, header, request.encoding)
+            if number == skip[0]
+        )
+        texts = split(line, header.delimiter)
+        y = infer_labels([texts[j] if j < len(texts) else "" for j in keep])
+    names = None if layout.index is None else rows
+    frame = _read_frame(request, header, keep, n_rows=len(rows), skip=skip)
+    _refuse_text_rows(frame, names)
+    return _table(request, layout, matrix_of_frame(frame).T, y, names, sample_names)
+
+
+def _table(
+    request: ReadRequest,
+    layout: _Layout,
+    matrix: NDArray[Any],
+    y: Any,
+    names: list[str] | None,
+    sample_names: list[str] | None,
+) -> Table:
     return Table(
         matrix,
         y,
@@ -90,88 +139,62 @@ def _read_samples(request: ReadRequest, header: Header, layout: _Layout) -> Tabl
     )
 
 
-def _read_features(request: ReadRequest, header: Header, layout: _Layout) -> Table:
-    skip: list[int] = []
-    labels: list[str] | None = None
-    if layout.target_name is not None and layout.labels is None:
-        skip = [layout.row_lines[layout.rows.index(layout.target_name)]]
-        labels = _fields_of_line(request, header, skip[0])
-    frame = _read_frame(request, header, layout.index, skip)
-    names = _take_names(frame, layout, skip)
-    columns = list(frame.columns)
-    sample_names = [header.fields[j] or f"column_{j}" for j in columns]
-    y: Any = None
-    if layout.labels is not None:
-        y = layout.labels.align(sample_names, len(columns))
-    elif labels is not None:
-        y = infer_labels([labels[j] if j < len(labels) else "" for j in columns])
-    _refuse_text_rows(frame, names)
-    return Table(
-        matrix_of_frame(frame).T,
-        y,
-        names=names,
-        sample_names=sample_names,
-        target_name=layout.target_name,
-        task=request.task,
-        dtype=request.dtype,
-    )
-
-
 def _lay_out(request: ReadRequest, header: Header) -> _Layout:
-    fields = header.fields
-    target = request.target
-    if request.index not in ("auto", None) and request.index not in fields:
+    fields, target, orient = header.fields, request.target, request.orient
+    named = request.index not in ("auto", None)
+    if named and request.index not in fields:
         raise ValueError(
-            f"no column named {request.index!r} to be the index; {closest(request.index, fields)}"
+            f"no column named {request.index!r} to be the index; "
+            f"{closest(str(request.index), fields)}"
         )
-    named = request.index in fields and request.index != "auto"
-    position = fields.index(request.index) if named else 0  # type: ignore[arg-type]
-    scanned = list(first_fields(request.path, header, position, request.encoding))
-    lines, rows = [n for n, _ in scanned], [t for _, t in scanned]
-    text = not any(is_number(r) or not r for r in rows) and len(set(rows)) == len(rows)
+    position = fields.index(str(request.index)) if named else 0
+    by_column = isinstance(target, str) and orient != "features" and target in fields
+    positions = [position, fields.index(target)] if by_column else [position]  # type: ignore[arg-type]
+    lines, found = scan_fields(request.path, header, positions, request.encoding)
+    rows = found[0]
+    distinct = len(set(rows)) == len(rows) and not any(is_number(r) or not r for r in rows)
     index: int | None = position if named else None
     if request.index == "auto" and fields[0] != target:
         usual = fields[0].casefold() in _INDEX_NAMES
-        index = 0 if usual or (text and len(fields) > 1) else None
-
-    target_name: str | None = None
-    labels: LabelFile | None = None
+        index = 0 if usual or (distinct and len(fields) > 1) else None
     columns = [f for j, f in enumerate(fields) if j != index]
-    features = request.orient == "features"
-    if isinstance(target, str) and request.orient != "features" and target in fields:
+
+    if isinstance(target, str) and by_column:
         if index is not None and fields[index] == target:
             raise ValueError(f"column {target!r} cannot be both the target and the index")
-        features, target_name = False, target
-    elif isinstance(target, str) and request.orient != "samples" and target in rows:
-        features, target_name, index = True, target, position
+        return _Layout(False, index, lines, rows, target, found[1])
+    if isinstance(target, str) and orient != "samples" and target in rows:
         if rows.count(target) > 1:
             raise ValueError(f"the target {target!r} names {rows.count(target)} rows")
-    elif isinstance(target, str) and not Path(target).is_file():
+        return _Layout(True, position, lines, rows, target)
+    if isinstance(target, str) and not Path(target).is_file():
         where = {"samples": "a column", "features": "a row", "auto": "a column, a row"}
-        known = {"samples": columns, "features": rows, "auto": columns + rows}[request.orient]
+        known = {"samples": columns, "features": rows, "auto": columns + rows}[orient]
         raise ValueError(
-            f"target {target!r} is not {where[request.orient]} or a file of labels; "
+            f"target {target!r} is not {where[orient]} or a file of labels; "
             f"{closest(target, known)}"
         )
-    elif target is not None:
-        labels = read_labels(Path(target), request.encoding)
-        target_name = Path(target).name
-        if request.orient == "auto":
-            features = _labels_say_features(labels, rows, columns)
-    elif request.orient == "auto":
-        features = text and index is not None and len(rows) > len(columns)
-    return _Layout(features, index, rows, lines, target_name, labels)
-
-
-def _labels_say_features(labels: LabelFile, rows: list[str], columns: list[str]) -> bool:
-    by_row, by_column = labels.hits(rows), labels.hits(columns)
-    if by_row or by_column:
-        return by_column > by_row
-    return labels.says_features(len(rows), len(columns))
+    features = orient == "features"
+    if target is None:
+        if orient == "auto":
+            features = distinct and index is not None and len(rows) > len(columns)
+        return _Layout(features, index, lines, rows)
+    labels = read_labels(Path(target), request.encoding)
+    if orient == "auto":
+        by_row, by_name = labels.hits(rows), labels.hits(columns)
+        features = by_name > by_row
+        if by_row == by_name == 0:
+            features = labels.says_features(len(rows), len(columns))
+    return _Layout(features, index, lines, rows, Path(target).name, labels=labels)
 
 
 def _read_frame(
-    request: ReadRequest, header: Header, index: int | None, skip: Sequence[int]
+    request: ReadRequest,
+    header: Header,
+    keep: list[int],
+    *,
+    n_rows: int,
+    skip: Sequence[int] = (),
 ) -> Any:
     pandas = require("pandas", "reading text tables")
     n_fields = len(header.fields)
@@ -183,8 +206,9 @@ def _read_frame(
         sep=r"\s+" if header.delimiter == " " else header.delimiter,
         header=None,
         names=range(n_fields),
+        # Not usecols: with it, lines that are too long pass unnoticed.
+        dtype=dict.fromkeys(set(range(n_fields)) - set(keep), str),
         skiprows=[*range(header.line + 1), *skip],
-        dtype=None if index is None else {index: str},
         compression="gzip" if is_gzip(request.path) else None,
         encoding=request.encoding,
         decimal=request.decimal,
@@ -197,27 +221,12 @@ def _read_frame(
             f"lines hold more fields than the header, which has {n_fields}; "
             f"the delimiter is taken to be {header.delimiter!r}"
         )
-    if not len(frame):
-        raise ValueError("there is no line of data after the header")
-    return frame
-
-
-def _take_names(frame: Any, layout: _Layout, skip: Sequence[int] = ()) -> list[str] | None:
-    if layout.index is None:
-        return None
-    column = frame.pop(layout.index)
-    # What was scanned is what was written; pandas takes "NA" for a missing name.
-    pairs = zip(layout.row_lines, layout.rows, strict=True)
-    rows = [name for line, name in pairs if line not in skip]
-    return rows if len(rows) == len(frame) else [str(name).strip() for name in column]
-
-
-def _fields_of_line(request: ReadRequest, header: Header, number: int) -> list[str]:
-    with open_text(request.path, request.encoding) as file:
-        for i, line in enumerate(file):
-            if i == number:
-                return split(line.rstrip("\n"), header.delimiter)
-    raise AssertionError("the line was there a moment ago")
+    if len(frame) != n_rows:
+        raise ValueError(
+            f"{plural(n_rows, 'line')} of data give {plural(len(frame), 'row')}; "
+            "quoted fields must not hold line breaks"
+        )
+    return frame[keep]
 
 
 def _encode(frame: Any, how: str) -> Any:
