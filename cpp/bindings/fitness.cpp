@@ -1,5 +1,258 @@
+// The compiled k-nearest-neighbour fitness.
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <variant>
+
+#include "bitsieve/core/parallel.hpp"
+#include "bitsieve/fitness/knn.hpp"
 #include "rooms.hpp"
 
+namespace py = pybind11;
+
 namespace bitsieve {
-void register_fitness(pybind11::module_&) {}
+namespace {
+
+using Codes = Array<std::int32_t>;
+using Lists = Array<std::int64_t>;
+using WordArray = Array<std::uint64_t>;
+using Values = std::variant<Array<float>, Array<double>>;
+
+void require(bool fine, const std::string& message) {
+  if (!fine) throw std::invalid_argument(message);
+}
+
+std::size_t length(const py::array& array) { return static_cast<std::size_t>(array.size()); }
+
+// Owns the arrays that the views of a KnnFitness point into.
+class PyKnn {
+ public:
+  PyKnn(Array<float> features, std::size_t n_samples, Values x, Array<double> max_abs, Codes codes,
+        std::size_t n_classes, std::size_t n_neighbors, bool exact, std::size_t n_repeats,
+        std::size_t n_folds, bool stratified)
+      : features_(std::move(features)),
+        x_(std::move(x)),
+        max_abs_(std::move(max_abs)),
+        codes_(std::move(codes)) {
+    require(features_.ndim() == 2, "features must have shape (n_features, ld)");
+    TableView view;
+    view.values = features_.data();
+    view.n_features = static_cast<std::size_t>(features_.shape(0));
+    view.ld = static_cast<std::size_t>(features_.shape(1));
+    view.n_samples = n_samples;
+    view.max_abs = max_abs_.data();
+    require(view.n_features > 0 && n_samples > 0 && view.ld % 16 == 0 && view.ld >= n_samples &&
+                view.ld < n_samples + 16,
+            "features must be padded to the next multiple of 16 samples");
+    require(reinterpret_cast<std::uintptr_t>(view.values) % cache_line == 0,
+            "features must be aligned to 64 bytes");
+    require(length(max_abs_) == view.n_features, "max_abs must have one value a feature");
+    require(length(codes_) == n_samples, "codes must have one value a sample");
+    for (std::size_t i = 0; i < n_samples; ++i) {
+      const std::int32_t c = codes_.data()[i];
+      require(c >= 0 && static_cast<std::size_t>(c) < n_classes, "codes must lie in [0, n_classes)");
+    }
+    require(n_neighbors >= 1, "n_neighbors must be at least 1");
+    const auto check_x = [&](const auto& array) {
+      require(array.ndim() == 2 && static_cast<std::size_t>(array.shape(0)) == n_samples &&
+                  static_cast<std::size_t>(array.shape(1)) == view.n_features,
+              "X must have shape (n_samples, n_features)");
+    };
+    std::visit(check_x, x_);
+    const Arbiter arbiter = std::visit(
+        [&](const auto& array) { return Arbiter(array.data(), view.n_features); }, x_);
+    KnnSettings settings;
+    settings.n_classes = n_classes;
+    settings.n_neighbors = n_neighbors;
+    settings.n_repeats = n_repeats;
+    settings.n_folds = n_folds;
+    settings.stratified = stratified;
+    if (exact) settings.grid = grid_of(view);
+    n_features_ = view.n_features;
+    n_samples_ = n_samples;
+    n_classes_ = n_classes;
+    n_neighbors_ = n_neighbors;
+    n_folds_ = n_folds;
+    fitness_ = std::make_unique<KnnFitness>(view, arbiter, codes_.data(), settings);
+  }
+
+  void set_splits(const Lists& train, const Lists& train_begin, const Lists& test,
+                  const Lists& test_begin) {
+    require(train_begin.size() >= 2 && train_begin.size() == test_begin.size(),
+            "train_begin and test_begin must have n_splits + 1 entries");
+    const std::size_t n_splits = length(train_begin) - 1;
+    check_lists(train, train_begin, n_splits);
+    check_lists(test, test_begin, n_splits);
+    const py::gil_scoped_release release;
+    fitness_->set_splits(Splits::from_lists(train.data(), train_begin.data(), test.data(),
+                                            test_begin.data(), n_splits, n_samples_,
+                                            codes_.data(), n_classes_));
+  }
+
+  // Test fold of each sample in each repeat, for fresh folds.
+  std::size_t n_splits() const { return fitness_->n_splits(); }
+
+  Array<double> evaluate(const WordArray& words, const WordArray& seeds, bool balanced,
+                         int n_threads) {
+    const std::size_t m = check_words(words);
+    require(length(seeds) == m, "seeds must have one value a mask");
+    Array<double> out({m, fitness_->n_splits()});
+    double* scores = out.mutable_data();
+    const Word* data = words.data();
+    const std::uint64_t* keys = seeds.data();
+    const py::gil_scoped_release release;
+    const InterruptScope scope(python_interrupt);
+    fitness_->evaluate(data, m, keys, score_of(balanced), n_threads, scores);
+    return out;
+  }
+
+  Array<double> evaluate_flips(const WordArray& base, const Lists& flips, const Lists& begin,
+                               const WordArray& seeds, bool balanced, int n_threads) {
+    require(base.ndim() == 1 && length(base) == words_for(n_features_),
+            "base must have ceil(n_features / 64) words");
+    require(begin.size() >= 1, "begin must have n_masks + 1 entries");
+    const std::size_t m = length(begin) - 1;
+    require(length(seeds) == m, "seeds must have one value a mask");
+    check_ranges(begin, m, flips.size());
+    for (py::ssize_t k = 0; k < flips.size(); ++k) {
+      require(flips.data()[k] >= 0 && flips.data()[k] < static_cast<std::int64_t>(n_features_),
+              "flips must lie in [0, n_features)");
+    }
+    Array<double> out({m, fitness_->n_splits()});
+    double* scores = out.mutable_data();
+    const Word* words = base.data();
+    const std::int64_t* list = flips.data();
+    const std::int64_t* starts = begin.data();
+    const std::uint64_t* keys = seeds.data();
+    const py::gil_scoped_release release;
+    const InterruptScope scope(python_interrupt);
+    fitness_->evaluate_flips(words, list, starts, m, keys, score_of(balanced), n_threads, scores);
+    return out;
+  }
+
+  Array<std::int32_t> votes(const WordArray& words, const WordArray& seeds, int n_threads) {
+    const std::size_t m = check_words(words);
+    require(length(seeds) == m, "seeds must have one value a mask");
+    const std::size_t n_tests =
+        m == 0 ? 0 : fitness_->splits_of(seeds.data()[0]).test_samples.size();
+    Array<std::int32_t> out({m, n_tests, n_classes_});
+    std::int32_t* counts = out.mutable_data();
+    const Word* data = words.data();
+    const std::uint64_t* keys = seeds.data();
+    const py::gil_scoped_release release;
+    const InterruptScope scope(python_interrupt);
+    fitness_->votes(data, m, keys, n_threads, counts);
+    return out;
+  }
+
+  py::tuple state(const WordArray& mask, int n_threads) {
+    require(mask.ndim() == 1 && length(mask) == words_for(n_features_),
+            "mask must have ceil(n_features / 64) words");
+    Array<std::int64_t> gram({n_samples_, n_samples_});
+    std::int64_t* out = gram.mutable_data();
+    double unit = 0;
+    const Word* word = mask.data();
+    {
+      const py::gil_scoped_release release;
+      const InterruptScope scope(python_interrupt);
+      fitness_->state_of(word, n_threads, out, &unit);
+    }
+    return py::make_tuple(gram, unit);
+  }
+
+  py::dict counters() const {
+    const KnnFitness::Counters c = fitness_->counters();
+    py::dict out;
+    out["float_features"] = c.float_features;
+    out["fixed_features"] = c.fixed_features;
+    out["arbitrated"] = c.arbitrated;
+    out["flips_open"] = c.flips_open;
+    return out;
+  }
+
+ private:
+  static Score score_of(bool balanced) {
+    return balanced ? Score::balanced_accuracy : Score::accuracy;
+  }
+
+  std::size_t check_words(const WordArray& words) const {
+    require(words.ndim() == 2 && static_cast<std::size_t>(words.shape(1)) == words_for(n_features_),
+            "words must have shape (n_masks, ceil(n_features / 64))");
+    const std::size_t m = static_cast<std::size_t>(words.shape(0));
+    const std::size_t w = words_for(n_features_);
+    for (std::size_t i = 0; i < m; ++i) {
+      require((words.data()[i * w + w - 1] & ~tail_mask(n_features_)) == 0,
+              "words have bits set past the last feature");
+    }
+    return m;
+  }
+
+  static void check_ranges(const Lists& begin, std::size_t n, py::ssize_t total) {
+    const std::int64_t* b = begin.data();
+    bool fine = b[0] == 0 && b[n] == static_cast<std::int64_t>(total);
+    for (std::size_t k = 0; k < n; ++k) fine = fine && b[k] <= b[k + 1];
+    require(fine, "ranges must ascend from 0 to the length of their list");
+  }
+
+  void check_lists(const Lists& list, const Lists& begin, std::size_t n_splits) const {
+    check_ranges(begin, n_splits, list.size());
+    for (py::ssize_t k = 0; k < list.size(); ++k) {
+      require(list.data()[k] >= 0 && list.data()[k] < static_cast<std::int64_t>(n_samples_),
+              "splits must list samples in [0, n_samples)");
+    }
+  }
+
+  // The largest power of two that divides every hot value; 0 if there is none worth having.
+  static double grid_of(const TableView& view) {
+    int lowest = 1000;
+    for (std::size_t f = 0; f < view.n_features; ++f) {
+      const float* row = view.row(f);
+      for (std::size_t i = 0; i < view.n_samples; ++i) {
+        if (row[i] == 0) continue;
+        int exponent;
+        const float fraction = std::frexp(row[i], &exponent);  // in [0.5, 1), 24 bits
+        const auto bits = static_cast<std::int32_t>(std::abs(fraction) * 0x1p24f);
+        lowest = std::min(lowest, exponent - 24 + std::countr_zero(static_cast<unsigned>(bits)));
+      }
+      if (lowest < -60) return 0;
+    }
+    return lowest > 60 ? 0 : std::ldexp(1.0, lowest);
+  }
+
+  Array<float> features_;
+  Values x_;
+  Array<double> max_abs_;
+  Codes codes_;
+  std::size_t n_features_, n_samples_, n_classes_, n_neighbors_, n_folds_;
+  std::unique_ptr<KnnFitness> fitness_;
+};
+
+}  // namespace
+
+void register_fitness(py::module_& module) {
+  module.attr("matrix_samples") = 1536;
+  py::class_<PyKnn>(module, "KnnFitness")
+      .def(py::init<Array<float>, std::size_t, Values, Array<double>, Codes, std::size_t,
+                    std::size_t, bool, std::size_t, std::size_t, bool>(),
+           py::arg("features").noconvert(), py::kw_only(), py::arg("n_samples"),
+           py::arg("X").noconvert(), py::arg("max_abs").noconvert(), py::arg("codes").noconvert(),
+           py::arg("n_classes"), py::arg("n_neighbors"), py::arg("exact"), py::arg("n_repeats"),
+           py::arg("n_folds"), py::arg("stratified"))
+      .def_property_readonly("n_splits", &PyKnn::n_splits)
+      .def("set_splits", &PyKnn::set_splits, py::arg("train").noconvert(),
+           py::arg("train_begin").noconvert(), py::arg("test").noconvert(),
+           py::arg("test_begin").noconvert())
+      .def("evaluate", &PyKnn::evaluate, py::arg("words").noconvert(), py::arg("seeds").noconvert(),
+           py::arg("balanced"), py::arg("n_threads"))
+      .def("evaluate_flips", &PyKnn::evaluate_flips, py::arg("base").noconvert(),
+           py::arg("flips").noconvert(), py::arg("begin").noconvert(),
+           py::arg("seeds").noconvert(), py::arg("balanced"), py::arg("n_threads"))
+      .def("votes", &PyKnn::votes, py::arg("words").noconvert(), py::arg("seeds").noconvert(),
+           py::arg("n_threads"))
+      .def("state", &PyKnn::state, py::arg("mask").noconvert(), py::arg("n_threads") = 1)
+      .def("counters", &PyKnn::counters);
+}
+
 }  // namespace bitsieve

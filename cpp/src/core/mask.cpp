@@ -5,14 +5,14 @@ namespace bitsieve {
 std::vector<Word> hamming_median(const Word* masks, std::size_t n_masks, std::size_t n_words,
                                  const Word* anchor) {
   // Votes are counted 64 features at a time: plane b holds bit b of each feature's count.
-  const std::size_t voters = n_masks + 1;
+  const std::size_t voters = n_masks;
   const int n_planes = static_cast<int>(std::bit_width(voters));
   std::vector<Word> median(n_words);
   std::vector<Word> planes(static_cast<std::size_t>(n_planes));
   for (std::size_t w = 0; w < n_words; ++w) {
     planes.assign(planes.size(), 0);
-    for (std::size_t m = 0; m <= n_masks; ++m) {
-      Word carry = m == n_masks ? anchor[w] : masks[m * n_words + w];
+    for (std::size_t m = 0; m < n_masks; ++m) {
+      Word carry = masks[m * n_words + w];
       for (int b = 0; b < n_planes && carry != 0; ++b) {
         const Word old = planes[static_cast<std::size_t>(b)];
         planes[static_cast<std::size_t>(b)] = old ^ carry;

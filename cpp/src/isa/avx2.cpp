@@ -63,7 +63,14 @@ struct Isa {
 
 }  // namespace avx2
 
-const Kernels kernels_avx2 = {"avx2",           avx2::gram_float, avx2::gram_fixed,
-                              avx2::distance_terms, avx2::argmin, avx2::flips_nearest};
+const Kernels kernels_avx2 = {
+    "avx2",
+    avx2::gram_float,
+    avx2::add_squares,
+    avx2::gram_fixed,
+    avx2::lower_bounds,
+    avx2::argmin,
+    avx2::flips_nearest,
+};
 
 }  // namespace bitsieve

@@ -55,7 +55,14 @@ struct Isa {
 
 }  // namespace avx512
 
-const Kernels kernels_avx512 = {"avx512",           avx512::gram_float, avx512::gram_fixed,
-                                avx512::distance_terms, avx512::argmin, avx512::flips_nearest};
+const Kernels kernels_avx512 = {
+    "avx512",
+    avx512::gram_float,
+    avx512::add_squares,
+    avx512::gram_fixed,
+    avx512::lower_bounds,
+    avx512::argmin,
+    avx512::flips_nearest,
+};
 
 }  // namespace bitsieve

@@ -105,8 +105,14 @@ struct Isa {
 
 }  // namespace baseline
 
-const Kernels kernels_baseline = {"baseline",           baseline::gram_float, baseline::gram_fixed,
-                                  baseline::distance_terms, baseline::argmin,
-                                  baseline::flips_nearest};
+const Kernels kernels_baseline = {
+    "baseline",
+    baseline::gram_float,
+    baseline::add_squares,
+    baseline::gram_fixed,
+    baseline::lower_bounds,
+    baseline::argmin,
+    baseline::flips_nearest,
+};
 
 }  // namespace bitsieve

@@ -16,53 +16,58 @@
 
 // A tile of I rows by J vectors lives in registers for the whole block of features.
 template <int I, int J>
-BITSIEVE_INLINE void gram_float_tile(const float* rows, std::size_t ld, std::size_t m,
-                                     std::size_t i0, std::size_t j0, float* gram, std::size_t ldc,
-                                     float sign) {
+BITSIEVE_INLINE void gram_float_tile(const float* table, std::size_t ld,
+                                     const std::int32_t* features, std::size_t m, std::size_t i0,
+                                     std::size_t j0, float* gram, std::size_t ldc, float sign) {
   using F = typename Isa::F;
   F total[I][J];
   for (int i = 0; i < I; ++i) {
     for (int j = 0; j < J; ++j) total[i][j] = Isa::zero();
   }
-  const float* left = rows + i0;
-  const float* right = rows + j0;
-  for (std::size_t f = 0; f < m; ++f, left += ld, right += ld) {
+  for (std::size_t f = 0; f < m; ++f) {
+    const float* row = table + static_cast<std::size_t>(features[f]) * ld;
     F column[J];
-    for (int j = 0; j < J; ++j) column[j] = Isa::load(right + j * Isa::width);
+    for (int j = 0; j < J; ++j) column[j] = Isa::load(row + j0 + j * Isa::width);
     for (int i = 0; i < I; ++i) {
-      const F row = Isa::broadcast(left[i]);
-      for (int j = 0; j < J; ++j) total[i][j] = Isa::multiply_add(row, column[j], total[i][j]);
+      const F value = Isa::broadcast(row[i0 + i]);
+      for (int j = 0; j < J; ++j) total[i][j] = Isa::multiply_add(value, column[j], total[i][j]);
     }
   }
   const F factor = Isa::broadcast(sign);
   for (int i = 0; i < I; ++i) {
     for (int j = 0; j < J; ++j) {
-      float* out = gram + (i0 + i) * ldc + j0 + j * Isa::width;
+      float* out = gram + i * ldc + j * Isa::width;
       Isa::store(out, Isa::multiply_add(factor, total[i][j], Isa::load(out)));
     }
   }
 }
 
-void gram_float(const float* rows, std::size_t ld, std::size_t n, std::size_t m, float* gram,
-                std::size_t ldc, float sign) {
+void gram_float(const float* table, std::size_t ld, const std::int32_t* features, std::size_t m,
+                std::size_t i_begin, std::size_t i_end, std::size_t j_begin, std::size_t j_end,
+                float* gram, std::size_t ldc, float sign) {
   constexpr std::size_t I = Isa::float_rows, J = Isa::float_columns, W = Isa::width;
-  const std::size_t n_rows = (n + I - 1) / I * I;
-  std::size_t j0 = 0;
-  for (; j0 + J * W <= ld; j0 += J * W) {
-    // Rows above and on the diagonal; below it, only the vectors that still reach it.
-    std::size_t i0 = 0;
-    for (; i0 < n_rows && i0 < j0 + W; i0 += I) {
-      gram_float_tile<I, J>(rows, ld, m, i0, j0, gram, ldc, sign);
-    }
-    for (; i0 < n_rows && i0 < j0 + J * W; i0 += I) {
-      for (std::size_t j = (i0 - j0) / W; j < J; ++j) {
-        gram_float_tile<I, 1>(rows, ld, m, i0, j0 + j * W, gram, ldc, sign);
-      }
+  std::size_t j = j_begin;
+  for (; j + J * W <= j_end; j += J * W) {
+    for (std::size_t i = i_begin; i < i_end; i += I) {
+      gram_float_tile<I, J>(table, ld, features, m, i, j,
+                            gram + (i - i_begin) * ldc + (j - j_begin), ldc, sign);
     }
   }
-  for (; j0 < ld; j0 += W) {
-    for (std::size_t i0 = 0; i0 < n_rows && i0 < j0 + W; i0 += I) {
-      gram_float_tile<I, 1>(rows, ld, m, i0, j0, gram, ldc, sign);
+  for (; j < j_end; j += W) {
+    for (std::size_t i = i_begin; i < i_end; i += I) {
+      gram_float_tile<I, 1>(table, ld, features, m, i, j,
+                            gram + (i - i_begin) * ldc + (j - j_begin), ldc, sign);
+    }
+  }
+}
+
+void add_squares(const float* table, std::size_t ld, const std::int32_t* features, std::size_t m,
+                 float* squares) {
+  for (std::size_t f = 0; f < m; ++f) {
+    const float* row = table + static_cast<std::size_t>(features[f]) * ld;
+    for (std::size_t i = 0; i < ld; i += Isa::width) {
+      const auto value = Isa::load(row + i);
+      Isa::store(squares + i, Isa::multiply_add(value, value, Isa::load(squares + i)));
     }
   }
 }
@@ -102,29 +107,32 @@ BITSIEVE_INLINE void gram_fixed_tile(const double* rows, std::size_t ld, std::si
   const std::uint64_t excess = pinned.bits * static_cast<std::uint64_t>(m);
   for (int i = 0; i < I; ++i) {
     for (int j = 0; j < J; ++j) {
-      Isa::accumulate(gram + (i0 + i) * ldc + j0 + j * Isa::width_double, total[i][j], excess, sign);
+      Isa::accumulate(gram + i * ldc + j * Isa::width_double, total[i][j], excess, sign);
     }
   }
 }
 
-void gram_fixed(const double* rows, std::size_t ld, std::size_t n, std::size_t m,
-                std::int64_t* gram, std::size_t ldc, double magic, int sign) {
+void gram_fixed(const double* rows, std::size_t ld, std::size_t m, std::size_t i_begin,
+                std::size_t i_end, std::size_t j_begin, std::size_t j_end, std::int64_t* gram,
+                std::size_t ldc, double magic, int sign) {
   constexpr std::size_t I = Isa::fixed_rows, J = Isa::fixed_columns, W = Isa::width_double;
-  const std::size_t n_rows = (n + I - 1) / I * I;
-  for (std::size_t j0 = 0; j0 < ld; j0 += J * W) {
-    for (std::size_t i0 = 0; i0 < n_rows && i0 < j0 + J * W; i0 += I) {
-      gram_fixed_tile<I, J>(rows, ld, m, i0, j0, gram, ldc, magic, sign);
+  for (std::size_t j = j_begin; j < j_end; j += J * W) {
+    for (std::size_t i = i_begin; i < i_end; i += I) {
+      gram_fixed_tile<I, J>(rows, ld, m, i, j, gram + (i - i_begin) * ldc + (j - j_begin), ldc, magic,
+                            sign);
     }
   }
 }
 
 // ---- nearest neighbours -------------------------------------------------------------------
 
-void distance_terms(const float* gram_row, const float* squares, std::size_t ld, float* terms) {
+void lower_bounds(const float* gram_row, const float* squares, const float* roots, float factor,
+                  std::size_t ld, float* lower) {
   const auto minus_two = Isa::broadcast(-2.0f);
+  const auto minus_factor = Isa::broadcast(-factor);
   for (std::size_t j = 0; j < ld; j += Isa::width) {
-    Isa::store(terms + j, Isa::multiply_add(minus_two, Isa::load(gram_row + j),
-                                            Isa::load(squares + j)));
+    const auto term = Isa::multiply_add(minus_two, Isa::load(gram_row + j), Isa::load(squares + j));
+    Isa::store(lower + j, Isa::multiply_add(minus_factor, Isa::load(roots + j), term));
   }
 }
 

@@ -64,8 +64,9 @@ inline void list_difference(const Word* from, const Word* to, std::size_t n_word
   }
 }
 
-// The bitwise majority of a batch and an anchor: the mask with the least total Hamming distance
-// to all of them. A tie goes to the anchor's bit.
+// The bitwise majority of a batch: the mask with the least total Hamming distance to all of it.
+// A tie (an even number of masks) goes to the anchor's bit. The anchor has no vote of its own: a
+// bit that a stale anchor kept would be paid for again by every later batch.
 std::vector<Word> hamming_median(const Word* masks, std::size_t n_masks, std::size_t n_words,
                                  const Word* anchor);
 

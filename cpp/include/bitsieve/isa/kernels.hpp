@@ -29,22 +29,32 @@ inline constexpr std::size_t flip_lanes = 16;  // features a call of flips_neare
 struct Kernels {
   const char* name;
 
-  // gram[i * ldc + j] += sign * sum_f rows[f * ld + i] * rows[f * ld + j], for j >= i at least.
-  // Cost: n^2 / 2 * m multiply-adds; limit 2 vectors of them a cycle (32 on AVX-512).
+  // A rectangle of a Gram matrix over m chosen features of a feature-major table:
+  //   gram[(i - i_begin) * ldc + j - j_begin] += sign * sum_f table[f * ld + i] * table[f * ld + j]
+  // for i in [i_begin, i_end), j in [j_begin, j_end), all multiples of 16.
+  // Cost: a multiply-add a (pair, feature); limit 2 vectors of them a cycle (32 on AVX-512).
   // Rounding: |error| <= (m + 1) * 2^-24 * sum |products|, and one rounding of the sum with gram.
-  void (*gram_float)(const float* rows, std::size_t ld, std::size_t n, std::size_t m, float* gram,
-                     std::size_t ldc, float sign);
+  void (*gram_float)(const float* table, std::size_t ld, const std::int32_t* features,
+                     std::size_t m, std::size_t i_begin, std::size_t i_end, std::size_t j_begin,
+                     std::size_t j_end, float* gram, std::size_t ldc, float sign);
 
-  // The same in fixed point: each product is rounded once to a multiple of the unit that `magic`
-  // (1.5 * 2^52 units) pins, then added exactly. Products must stay below 2^50 units, and their
-  // factors must be float32 values, so that with and without an FMA unit the bits are the same.
-  // Cost: n^2 / 2 * m (multiply-add + integer add); limit one vector of pairs a cycle.
-  void (*gram_fixed)(const double* rows, std::size_t ld, std::size_t n, std::size_t m,
-                     std::int64_t* gram, std::size_t ldc, double magic, int sign);
+  // squares[i] += sum_f table[f * ld + i]^2 for i < ld. Reads every line that gram_float will.
+  void (*add_squares)(const float* table, std::size_t ld, const std::int32_t* features,
+                      std::size_t m, float* squares);
 
-  // terms[j] = squares[j] - 2 * gram_row[j] for j < ld. Limit: memory.
-  void (*distance_terms)(const float* gram_row, const float* squares, std::size_t ld,
-                         float* terms);
+  // The Gram rectangle in fixed point, from rows[f * ld + i] that hold float32 values: each
+  // product is rounded once to a multiple of the unit that `magic` (1.5 * 2^52 units) pins, then
+  // added exactly. Products must stay below 2^50 units. As products of float32 values are exact in
+  // float64, the bits are the same with and without an FMA unit.
+  // Cost: multiply-add and integer add a (pair, feature); limit one vector of pairs a cycle.
+  void (*gram_fixed)(const double* rows, std::size_t ld, std::size_t m, std::size_t i_begin,
+                     std::size_t i_end, std::size_t j_begin, std::size_t j_end, std::int64_t* gram,
+                     std::size_t ldc, double magic, int sign);
+
+  // Lower bounds of the squared distances of one sample, less what is common to its row:
+  //   lower[j] = squares[j] - 2 * gram_row[j] - factor * roots[j]   for j < ld. Limit: memory.
+  void (*lower_bounds)(const float* gram_row, const float* squares, const float* roots,
+                       float factor, std::size_t ld, float* lower);
 
   // The least value and its lowest index. Limit: one pass over L1.
   std::size_t (*argmin)(const float* values, std::size_t ld, float* least);

@@ -1,0 +1,109 @@
+// Cross-validated k-nearest-neighbour classification of masks: uniform weights, Euclidean.
+//
+// One Gram matrix serves every split of a mask. Where it comes from is a plan (see plan.hpp): from
+// nothing, or from a kept state and the difference. The answer does not depend on that in any bit:
+// approximate matrices carry their error bound, and what a bound leaves open the arbiter decides.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "bitsieve/core/aligned.hpp"
+#include "bitsieve/core/mask.hpp"
+#include "bitsieve/fitness/arbiter.hpp"
+#include "bitsieve/fitness/gram.hpp"
+#include "bitsieve/fitness/neighbours.hpp"
+#include "bitsieve/fitness/splits.hpp"
+
+namespace bitsieve {
+
+enum class Score { accuracy, balanced_accuracy };
+
+struct KnnSettings {
+  std::size_t n_classes = 0;
+  std::size_t n_neighbors = 1;
+  // The hot values are the user's values less a constant, exactly, and multiples of this power of
+  // two; 0 where that is not so. Then small masks need no error bound at all.
+  double grid = 0;
+  // Fresh folds from seeds; 0 repeats: fixed splits, set once.
+  std::size_t n_repeats = 0, n_folds = 0;
+  bool stratified = true;
+};
+
+class KnnFitness {
+ public:
+  KnnFitness(const TableView& table, const Arbiter& arbiter, const std::int32_t* codes,
+             const KnnSettings& settings);
+  ~KnnFitness();
+
+  void set_splits(Splits splits);
+  Splits splits_of(std::uint64_t seed) const;
+  std::size_t n_splits() const;
+
+  // scores[m * n_splits + s]. `seeds` has one a mask (not read with fixed splits).
+  void evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds, Score score,
+                int n_threads, double* scores);
+
+  // The masks base XOR flips[begin[m] .. begin[m + 1]).
+  void evaluate_flips(const Word* base, const std::int64_t* flips, const std::int64_t* begin,
+                      std::size_t n_masks, const std::uint64_t* seeds, Score score, int n_threads,
+                      double* scores);
+
+  // votes[(m * n_tests + t) * n_classes + c] of the neighbours of each test sample, in the order of
+  // Splits::test_samples. An empty mask has no votes.
+  void votes(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds, int n_threads,
+             std::int32_t* votes);
+
+  // The Gram matrix of a mask in fixed point, moved to from wherever the kept state is (tests).
+  void state_of(const Word* mask, int n_threads, std::int64_t* gram, double* unit);
+
+  struct Counters {
+    std::uint64_t float_features = 0, fixed_features = 0, arbitrated = 0, flips_open = 0;
+  };
+  Counters counters() const { return counters_; }
+
+ private:
+  struct Task;
+  struct Worker;
+
+  // What a mask's walk over its test samples leaves behind.
+  struct Tally {
+    std::int32_t* hits = nullptr;   // [n_splits][n_classes]
+    std::int32_t* votes = nullptr;  // [n_tests][n_classes], or none
+  };
+
+  const Splits& splits_for(std::uint64_t seed, Worker& worker) const;
+  void plan(const Word* masks, std::size_t n_masks, int n_threads, std::vector<Task>& tasks);
+  void run(const Word* masks, std::vector<Task>& tasks, const std::uint64_t* seeds, Score score,
+           int n_threads, double* scores, std::int32_t* votes);
+  void count_mask(const Word* mask, const Task& task, const Splits& splits, Worker& worker,
+                  Tally tally);
+  void count_streaming(const Word* mask, const Splits& splits, int n_threads, Tally tally);
+  void count_row(std::size_t i, const float* gram_row, const Splits& splits, Worker& worker,
+                 Tally tally);
+  void scores_of(const std::int32_t* hits, const Splits& splits, Score score, double* out) const;
+  void empty_scores(const Splits& splits, Score score, double* out) const;
+  bool exact_sums(const std::vector<std::int32_t>& features,
+                  const std::vector<std::int32_t>& others) const;
+  std::vector<std::unique_ptr<Worker>>& workers(int n_threads);
+  GramState& state();
+  bool flips_kernel(const Word* base, const std::int64_t* flips, std::size_t n_masks,
+                    const Splits& splits, Score score, int n_threads, double* scores);
+
+  TableView table_;
+  Arbiter arbiter_;
+  const std::int32_t* codes_;
+  KnnSettings settings_;
+  std::size_t n_words_;
+  Splits fixed_;
+  std::unique_ptr<GramState> state_, full_;
+  double full_credit_ = 0;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  Counters counters_;
+  std::mutex mutex_;  // one evaluation at a time; others wait
+};
+
+}  // namespace bitsieve

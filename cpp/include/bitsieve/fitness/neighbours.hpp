@@ -1,0 +1,72 @@
+// The neighbours of a sample, nearest first, from approximate distances with known error.
+//
+// A candidate j of row i has a squared distance in [lower_j, lower_j + 2 (r_i + r_j)^2]. Candidates
+// come in the order of `lower`; those whose intervals may overlap form a cluster, and a cluster of
+// several classes is put in order by the arbiter. (In a cluster of one class the order changes no
+// vote.) So the order is that of the exact distances, ties to the lowest index, whatever the error
+// was: the error costs time only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bitsieve/core/aligned.hpp"
+#include "bitsieve/fitness/arbiter.hpp"
+
+namespace bitsieve {
+
+class NeighbourOrder {
+ public:
+  NeighbourOrder(std::size_t n, std::size_t ld, const std::int32_t* codes, const Arbiter& arbiter);
+
+  // A new matrix. squares[j] = |x_j|^2, approximately; bounds[j] = r_j^2; all zero: exact.
+  void begin_matrix(const double* squares, const double* bounds);
+
+  // A new row. features() is asked for only where the arbiter is.
+  void begin_row(std::size_t i, const float* gram_row);
+
+  // The next nearest sample, or -1 when there are no more.
+  template <typename Features>
+  std::ptrdiff_t next(Features&& features) {
+    if (position_ == cluster_.size()) {
+      if (!gather()) return -1;
+      if (cluster_.size() > 1 && mixed()) arrange(features());
+    }
+    return static_cast<std::ptrdiff_t>(cluster_[position_++].sample);
+  }
+
+  // Distances measured by the arbiter since the last call.
+  std::size_t take_arbitrated() {
+    const std::size_t count = n_arbitrated_;
+    n_arbitrated_ = 0;
+    return count;
+  }
+
+ private:
+  struct Candidate {
+    std::size_t sample;
+    double distance;
+  };
+
+  bool gather();
+  void sweep(double& upper);
+  double width(std::size_t j) const;
+  bool mixed() const;
+  void arrange(const std::vector<std::int32_t>& features);
+  void peek();
+
+  std::size_t n_, ld_;
+  const std::int32_t* codes_;
+  Arbiter arbiter_;
+  AlignedVector<float> adjusted_, roots_, lower_;
+  bool exact_ = false;
+  std::size_t row_ = 0;
+  std::size_t next_sample_ = 0;
+  float next_lower_ = 0;
+  std::vector<Candidate> cluster_;
+  std::size_t position_ = 0;
+  std::size_t n_arbitrated_ = 0;
+};
+
+}  // namespace bitsieve

@@ -1,0 +1,353 @@
+#include "bitsieve/fitness/knn.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "bitsieve/core/folds.hpp"
+#include "bitsieve/core/isa.hpp"
+#include "bitsieve/core/parallel.hpp"
+#include "knn_worker.hpp"
+
+namespace bitsieve {
+
+KnnFitness::KnnFitness(const TableView& table, const Arbiter& arbiter, const std::int32_t* codes,
+                       const KnnSettings& settings)
+    : table_(table),
+      arbiter_(arbiter),
+      codes_(codes),
+      settings_(settings),
+      n_words_(words_for(table.n_features)) {}
+
+KnnFitness::~KnnFitness() = default;
+
+void KnnFitness::set_splits(Splits splits) { fixed_ = std::move(splits); }
+
+std::size_t KnnFitness::n_splits() const {
+  return settings_.n_repeats == 0 ? fixed_.n_splits : settings_.n_repeats * settings_.n_folds;
+}
+
+Splits KnnFitness::splits_of(std::uint64_t seed) const {
+  if (settings_.n_repeats == 0) return fixed_;
+  std::vector<std::int32_t> folds(settings_.n_repeats * table_.n_samples);
+  if (settings_.stratified) {
+    stratified_folds(codes_, table_.n_samples, settings_.n_classes, settings_.n_folds,
+                     settings_.n_repeats, seed, folds.data());
+  } else {
+    shuffled_folds(table_.n_samples, settings_.n_folds, settings_.n_repeats, seed, folds.data());
+  }
+  return Splits::from_folds(folds.data(), table_.n_samples, settings_.n_repeats, settings_.n_folds,
+                            codes_, settings_.n_classes);
+}
+
+const Splits& KnnFitness::splits_for(std::uint64_t seed, Worker& worker) const {
+  if (settings_.n_repeats == 0) return fixed_;
+  if (!worker.has_splits || worker.splits_seed != seed) {
+    worker.splits = splits_of(seed);
+    worker.splits_seed = seed;
+    worker.has_splits = true;
+  }
+  return worker.splits;
+}
+
+std::vector<std::unique_ptr<KnnFitness::Worker>>& KnnFitness::workers(int n_threads) {
+  while (workers_.size() < static_cast<std::size_t>(std::max(1, n_threads))) {
+    workers_.push_back(std::make_unique<Worker>(table_, codes_, arbiter_));
+  }
+  return workers_;
+}
+
+GramState& KnnFitness::state() {
+  if (!state_) state_ = std::make_unique<GramState>(table_);
+  return *state_;
+}
+
+// ---- from a Gram matrix to counts -----------------------------------------------------------
+
+void KnnFitness::count_row(std::size_t i, const float* gram_row, const Splits& splits,
+                           Worker& worker, Tally tally) {
+  const std::int64_t first = splits.place_begin[i], last = splits.place_begin[i + 1];
+  if (first == last) return;
+  const std::size_t n_words = splits.n_words, n_classes = settings_.n_classes;
+  const auto features = [&]() -> const std::vector<std::int32_t>& { return worker.features; };
+  worker.order.begin_row(i, gram_row);
+
+  if (settings_.n_neighbors == 1 && tally.votes == nullptr) {
+    // All splits at once, a bit each: a candidate decides those that train on it and are open.
+    worker.pending.assign(splits.testing.begin() + static_cast<std::ptrdiff_t>(i * n_words),
+                          splits.testing.begin() + static_cast<std::ptrdiff_t>((i + 1) * n_words));
+    const std::size_t own = static_cast<std::size_t>(codes_[i]);
+    for (bool open = true; open;) {
+      const std::ptrdiff_t j = worker.order.next(features);
+      if (j < 0) return;
+      const Word* training = splits.training.data() + static_cast<std::size_t>(j) * n_words;
+      const bool hit = codes_[j] == codes_[i];
+      open = false;
+      for (std::size_t w = 0; w < n_words; ++w) {
+        const Word decided = worker.pending[w] & training[w];
+        worker.pending[w] ^= decided;
+        open = open || worker.pending[w] != 0;
+        if (hit) {
+          for_each_bit(decided, w, [&](std::size_t s) { ++tally.hits[s * n_classes + own]; });
+        }
+      }
+    }
+    return;
+  }
+
+  const std::size_t n_places = static_cast<std::size_t>(last - first);
+  worker.remaining.assign(n_places, static_cast<std::int32_t>(settings_.n_neighbors));
+  worker.votes.assign(n_places * n_classes, 0);
+  for (std::size_t open = n_places; open > 0;) {
+    const std::ptrdiff_t j = worker.order.next(features);
+    if (j < 0) break;
+    const Word* training = splits.training.data() + static_cast<std::size_t>(j) * n_words;
+    for (std::size_t t = 0; t < n_places; ++t) {
+      const std::size_t split =
+          static_cast<std::size_t>(splits.places[static_cast<std::size_t>(first) + t].split);
+      if (worker.remaining[t] == 0 || !get_bit(training, split)) continue;
+      ++worker.votes[t * n_classes + static_cast<std::size_t>(codes_[j])];
+      if (--worker.remaining[t] == 0) --open;
+    }
+  }
+  for (std::size_t t = 0; t < n_places; ++t) {
+    const Splits::Place& place = splits.places[static_cast<std::size_t>(first) + t];
+    const std::int32_t* votes = worker.votes.data() + t * n_classes;
+    if (tally.votes != nullptr) {
+      std::copy(votes, votes + n_classes,
+                tally.votes + static_cast<std::size_t>(place.position) * n_classes);
+    } else if (std::max_element(votes, votes + n_classes) - votes == codes_[i]) {
+      // max_element returns the first of equals: a tied vote goes to the lowest class.
+      ++tally.hits[static_cast<std::size_t>(place.split) * n_classes +
+                   static_cast<std::size_t>(codes_[i])];
+    }
+  }
+}
+
+bool KnnFitness::exact_sums(const std::vector<std::int32_t>& features,
+                            const std::vector<std::int32_t>& others) const {
+  if (settings_.grid == 0) return false;
+  double sum = 0;
+  for (const auto* list : {&features, &others}) {
+    for (const std::int32_t f : *list) {
+      const double most = table_.max_abs[static_cast<std::size_t>(f)];
+      sum += most * most;
+    }
+  }
+  return sum < 0x1p22 * settings_.grid * settings_.grid;
+}
+
+void KnnFitness::count_mask(const Word* mask, const Task& task, const Splits& splits,
+                            Worker& worker, Tally tally) {
+  const std::size_t n = table_.n_samples, ld = table_.ld;
+  const GramState* origin = task.origin == Origin::state  ? state_.get()
+                            : task.origin == Origin::full ? full_.get()
+                                                          : nullptr;
+  list_bits(mask, n_words_, worker.features);
+  if (origin == nullptr) {
+    worker.added = worker.features;
+    worker.removed.clear();
+  } else {
+    list_difference(origin->mask().data(), mask, n_words_, worker.added, worker.removed);
+  }
+  worker.gram.assign(ld * ld, 0.0f);
+  worker.float_squares.assign(ld, 0.0f);
+  add_float_gram(table_, worker.added, +1.0f, worker.gram.data(), worker.float_squares.data());
+  add_float_gram(table_, worker.removed, -1.0f, worker.gram.data(), worker.float_squares.data());
+  if (origin != nullptr) origin->add_to(worker.gram.data());
+  mirror(worker.gram.data(), ld);
+
+  // Error of a squared distance: gram_error of the changed features, the unit of the state, the
+  // roundings of float32; each as a share of a squared sum of norms, so that one root a sample
+  // holds them all (Cauchy-Schwarz).
+  const std::size_t changed = worker.added.size() + worker.removed.size();
+  const double share = gram_error(changed);
+  const double square_slack = 1 + static_cast<double>(changed + 16) * 0x1p-22;
+  double floor = static_cast<double>(changed) * 0x1p-146;
+  if (origin != nullptr) floor += 2 * static_cast<double>(origin->n_selected()) * origin->unit();
+  const bool exact = origin == nullptr ? exact_sums(worker.added, worker.removed)
+                                       : exact_sums(worker.features, worker.removed) &&
+                                             origin->unit() <= settings_.grid * settings_.grid;
+  for (std::size_t j = 0; j < n; ++j) {
+    worker.squares[j] = static_cast<double>(worker.gram[j * ld + j]);
+    const double moved = share * static_cast<double>(worker.float_squares[j]) * square_slack;
+    worker.bounds[j] =
+        exact ? 0 : moved + float_share * (std::max(0.0, worker.squares[j]) + moved) + floor;
+  }
+  worker.order.begin_matrix(worker.squares.data(), worker.bounds.data());
+  for (std::size_t i = 0; i < n; ++i) {
+    count_row(i, worker.gram.data() + i * ld, splits, worker, tally);
+  }
+}
+
+void KnnFitness::count_streaming(const Word* mask, const Splits& splits, int n_threads,
+                                 Tally tally) {
+  const std::size_t n = table_.n_samples, ld = table_.ld;
+  auto& pool = workers(n_threads);
+  std::vector<std::int32_t> features;
+  list_bits(mask, n_words_, features);
+  std::vector<double> squares(ld, 0.0);
+  for (const std::int32_t f : features) {
+    const float* row = table_.row(static_cast<std::size_t>(f));
+    for (std::size_t j = 0; j < n; ++j) squares[j] += static_cast<double>(row[j]) * row[j];
+  }
+  const double share = gram_error(features.size()) + float_share;
+  const bool exact = exact_sums(features, {});
+  std::vector<double> bounds(n);
+  for (std::size_t j = 0; j < n; ++j) {
+    bounds[j] = exact ? 0 : share * squares[j] + static_cast<double>(features.size()) * 0x1p-146;
+  }
+  // A block of rows should stay in the second-level cache beside the columns it meets.
+  const std::size_t n_rows =
+      std::clamp<std::size_t>((std::size_t{1} << 18) / ld / 16 * 16, 16, 128);
+  constexpr std::size_t strip = 512;
+  const std::size_t n_blocks = (n + n_rows - 1) / n_rows;
+  const std::size_t n_hits = splits.n_splits * settings_.n_classes;
+  for (auto& worker : pool) {
+    worker->features = features;
+    worker->hits.assign(n_hits, 0);
+    worker->order.begin_matrix(squares.data(), bounds.data());
+  }
+  parallel_for_worker(n_blocks, n_threads, [&](std::size_t block, int w) {
+    Worker& worker = *pool[static_cast<std::size_t>(w)];
+    const std::size_t begin = block * n_rows;
+    const std::size_t end = std::min(begin + n_rows, ld);
+    worker.gram.assign(n_rows * ld, 0.0f);
+    for (std::size_t f = 0; f < features.size(); f += gram_block) {
+      const std::size_t m = std::min(gram_block, features.size() - f);
+      for (std::size_t j = 0; j < ld; j += strip) {
+        kernels().gram_float(table_.values, ld, features.data() + f, m, begin, end, j,
+                             std::min(j + strip, ld), worker.gram.data() + j, ld, 1.0f);
+      }
+    }
+    for (std::size_t i = begin; i < std::min(end, n); ++i) {
+      count_row(i, worker.gram.data() + (i - begin) * ld, splits, worker,
+                {worker.hits.data(), tally.votes});
+    }
+  });
+  if (tally.hits != nullptr) {
+    for (const auto& worker : pool) {
+      for (std::size_t k = 0; k < n_hits; ++k) tally.hits[k] += worker->hits[k];
+    }
+  }
+}
+
+// ---- scores ---------------------------------------------------------------------------------
+
+void KnnFitness::scores_of(const std::int32_t* hits, const Splits& splits, Score score,
+                           double* out) const {
+  const std::size_t n_classes = settings_.n_classes;
+  for (std::size_t s = 0; s < splits.n_splits; ++s) {
+    const std::int32_t* right = hits + s * n_classes;
+    const std::int32_t* tested = splits.test_of_class.data() + s * n_classes;
+    double sum = 0, total = 0;
+    for (std::size_t c = 0; c < n_classes; ++c) {
+      if (score == Score::accuracy) {
+        sum += right[c];
+        total += tested[c];
+      } else if (tested[c] > 0) {
+        sum += static_cast<double>(right[c]) / tested[c];
+        total += 1;
+      }
+    }
+    out[s] = sum / total;
+  }
+}
+
+void KnnFitness::empty_scores(const Splits& splits, Score score, double* out) const {
+  // The most frequent class of each training set, as DummyClassifier("prior") says.
+  std::vector<std::int32_t> hits(splits.n_splits * settings_.n_classes, 0);
+  for (std::size_t s = 0; s < splits.n_splits; ++s) {
+    const std::size_t k = s * settings_.n_classes + static_cast<std::size_t>(splits.majority[s]);
+    hits[k] = splits.test_of_class[k];
+  }
+  scores_of(hits.data(), splits, score, out);
+}
+
+// ---- evaluation -----------------------------------------------------------------------------
+
+void KnnFitness::run(const Word* masks, std::vector<Task>& tasks, const std::uint64_t* seeds,
+                     Score score, int n_threads, double* scores, std::int32_t* votes) {
+  auto& pool = workers(n_threads);
+  const std::size_t columns = n_splits(), n_classes = settings_.n_classes;
+  const bool streaming = table_.n_samples > matrix_samples;
+  const bool shared = settings_.n_repeats == 0 ||
+                      std::all_of(tasks.begin(), tasks.end(), [&](const Task& task) {
+                        return seeds[task.mask] == seeds[tasks.front().mask];
+                      });
+  const Splits* common = nullptr;
+  if (shared && !tasks.empty()) common = &splits_for(seeds[tasks.front().mask], *pool[0]);
+  // Splits of another seed would replace what `common` points to.
+  const auto one = [&](std::size_t t, int w) {
+    const Task& task = tasks[t];
+    Worker& worker = *pool[static_cast<std::size_t>(w)];
+    const Splits& splits = common != nullptr ? *common : splits_for(seeds[task.mask], worker);
+    const Word* mask = masks + task.mask * n_words_;
+    Tally tally;
+    std::vector<std::int32_t> hits;
+    if (votes != nullptr) {
+      tally.votes = votes + task.mask * splits.test_samples.size() * n_classes;
+      std::fill(tally.votes, tally.votes + splits.test_samples.size() * n_classes, 0);
+    } else {
+      hits.assign(splits.n_splits * n_classes, 0);
+      tally.hits = hits.data();
+    }
+    double* out = scores == nullptr ? nullptr : scores + task.mask * columns;
+    if (count_bits(mask, n_words_) == 0) {
+      if (out != nullptr) empty_scores(splits, score, out);
+      return;
+    }
+    if (streaming) {
+      count_streaming(mask, splits, n_threads, tally);
+    } else {
+      count_mask(mask, task, splits, worker, tally);
+    }
+    if (out != nullptr) scores_of(hits.data(), splits, score, out);
+  };
+  if (streaming) {
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      one(t, 0);
+      check_interrupt();
+    }
+  } else {
+    // The dear ones first, so that the threads end together.
+    std::stable_sort(tasks.begin(), tasks.end(),
+                     [](const Task& a, const Task& b) { return a.cost > b.cost; });
+    parallel_for_worker(tasks.size(), n_threads, one);
+  }
+  for (const auto& worker : pool) counters_.arbitrated += worker->order.take_arbitrated();
+}
+
+void KnnFitness::evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
+                          Score score, int n_threads, double* scores) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Task> tasks;
+  plan(masks, n_masks, n_threads, tasks);
+  run(masks, tasks, seeds, score, n_threads, scores, nullptr);
+}
+
+void KnnFitness::votes(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
+                       int n_threads, std::int32_t* votes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Task> tasks;
+  plan(masks, n_masks, n_threads, tasks);
+  run(masks, tasks, seeds, Score::accuracy, n_threads, nullptr, votes);
+}
+
+void KnnFitness::state_of(const Word* mask, int n_threads, std::int64_t* gram, double* unit) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (table_.n_samples > matrix_samples) {
+    throw std::invalid_argument("no state is kept for more than " +
+                                std::to_string(matrix_samples) + " samples");
+  }
+  state().move_to(mask, n_threads);
+  const std::size_t n = table_.n_samples;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      gram[i * n + j] = state_->gram()[std::min(i, j) * table_.ld + std::max(i, j)];
+    }
+  }
+  *unit = state_->unit();
+}
+
+}  // namespace bitsieve

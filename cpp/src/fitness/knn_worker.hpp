@@ -1,0 +1,42 @@
+// What one thread of an evaluation owns.
+#pragma once
+
+#include "bitsieve/fitness/knn.hpp"
+
+namespace bitsieve {
+
+// Rounding of float32 distances and of the hot copy itself, as a share of (|x_i| + |x_j|)^2: the
+// values are rounded once (2.1 units in the last place of 2^-24), and the sum of three terms takes
+// five more roundings.
+inline constexpr double float_share = 0x1p-21;
+
+// Largest n for which n x n matrices are kept; beyond it, rows are made block by block.
+inline constexpr std::size_t matrix_samples = 1536;
+
+struct KnnFitness::Worker {
+  Worker(const TableView& table, const std::int32_t* codes, const Arbiter& arbiter)
+      : order(table.n_samples, table.ld, codes, arbiter),
+        float_squares(table.ld),
+        squares(table.n_samples),
+        bounds(table.n_samples) {}
+
+  NeighbourOrder order;
+  AlignedVector<float> gram, float_squares;
+  std::vector<double> squares, bounds;
+  std::vector<std::int32_t> added, removed, features, hits, remaining, votes;
+  std::vector<Word> pending;
+  bool listed = false;  // features hold the mask's
+  Splits splits;        // of the last seed
+  std::uint64_t splits_seed = 0;
+  bool has_splits = false;
+};
+
+enum class Origin : std::uint8_t { empty, state, full };
+
+struct KnnFitness::Task {
+  std::size_t mask;
+  Origin origin;
+  std::size_t cost;  // features to add or remove
+};
+
+}  // namespace bitsieve

@@ -1,0 +1,92 @@
+#include "bitsieve/fitness/neighbours.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "bitsieve/core/isa.hpp"
+
+namespace bitsieve {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr std::size_t large_cluster = 16;  // from here on one sweep beats argmin after argmin
+
+}  // namespace
+
+NeighbourOrder::NeighbourOrder(std::size_t n, std::size_t ld, const std::int32_t* codes,
+                               const Arbiter& arbiter)
+    : n_(n), ld_(ld), codes_(codes), arbiter_(arbiter), adjusted_(ld, infinity), roots_(ld, 0.0f),
+      lower_(ld) {}
+
+void NeighbourOrder::begin_matrix(const double* squares, const double* bounds) {
+  exact_ = true;
+  for (std::size_t j = 0; j < n_; ++j) {
+    adjusted_[j] = static_cast<float>(squares[j] - bounds[j]);
+    roots_[j] = static_cast<float>(std::sqrt(bounds[j]) * (1 + 1e-6));
+    exact_ = exact_ && bounds[j] == 0;
+  }
+}
+
+void NeighbourOrder::begin_row(std::size_t i, const float* gram_row) {
+  row_ = i;
+  kernels().lower_bounds(gram_row, adjusted_.data(), roots_.data(), 2 * roots_[i], ld_,
+                         lower_.data());
+  lower_[i] = infinity;  // never a neighbour of itself
+  cluster_.clear();
+  position_ = 0;
+  peek();
+}
+
+void NeighbourOrder::peek() { next_sample_ = kernels().argmin(lower_.data(), ld_, &next_lower_); }
+
+double NeighbourOrder::width(std::size_t j) const {
+  const double reach = static_cast<double>(roots_[row_]) + static_cast<double>(roots_[j]);
+  return 2 * reach * reach;
+}
+
+bool NeighbourOrder::gather() {
+  cluster_.clear();
+  position_ = 0;
+  if (next_lower_ == infinity) return false;
+  double upper = -std::numeric_limits<double>::infinity();
+  do {
+    upper = std::max(upper, static_cast<double>(next_lower_) + width(next_sample_));
+    cluster_.push_back({next_sample_, 0});
+    lower_[next_sample_] = infinity;
+    if (cluster_.size() == large_cluster) sweep(upper);
+    peek();
+  } while (!exact_ && next_lower_ <= upper);
+  return true;
+}
+
+void NeighbourOrder::sweep(double& upper) {
+  bool grown = true;
+  while (grown) {
+    grown = false;
+    for (std::size_t j = 0; j < n_; ++j) {
+      if (lower_[j] <= upper) {
+        upper = std::max(upper, static_cast<double>(lower_[j]) + width(j));
+        cluster_.push_back({j, 0});
+        lower_[j] = infinity;
+        grown = true;
+      }
+    }
+  }
+}
+
+bool NeighbourOrder::mixed() const {
+  const std::int32_t first = codes_[cluster_[0].sample];
+  return std::any_of(cluster_.begin(), cluster_.end(),
+                     [&](const Candidate& c) { return codes_[c.sample] != first; });
+}
+
+void NeighbourOrder::arrange(const std::vector<std::int32_t>& features) {
+  for (Candidate& c : cluster_) c.distance = arbiter_.distance(row_, c.sample, features);
+  std::sort(cluster_.begin(), cluster_.end(), [](const Candidate& a, const Candidate& b) {
+    return a.distance != b.distance ? a.distance < b.distance : a.sample < b.sample;
+  });
+  n_arbitrated_ += cluster_.size();
+}
+
+}  // namespace bitsieve

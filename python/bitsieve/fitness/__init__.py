@@ -1,0 +1,20 @@
+"""A score for every mask.
+
+::
+
+    compile(estimator, X, y) --> KnnFitness       a kernel serves the estimator
+                            \\-> GeneralFitness    scikit-learn on masked views, in parallel
+
+Both answer ``evaluate(masks, seeds)`` and give what ``cross_val_score`` gives on the same splits,
+greater is better. The answer is a function of (mask, seed) alone: it does not depend on which
+masks came before, on the batch or on the number of threads.
+"""
+
+from __future__ import annotations
+
+from bitsieve.fitness.base import Fitness
+from bitsieve.fitness.compiler import compile
+from bitsieve.fitness.general import GeneralFitness
+from bitsieve.fitness.knn import KnnFitness
+
+__all__ = ["Fitness", "GeneralFitness", "KnnFitness", "compile"]

@@ -1,0 +1,148 @@
+"""From an estimator and data to the fastest fitness that gives its answer."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from bitsieve._threads import effective_n_jobs
+from bitsieve.data import Table
+from bitsieve.fitness.base import Fitness
+from bitsieve.fitness.general import GeneralFitness
+from bitsieve.fitness.knn import KnnFitness, refusal
+from bitsieve.fitness.splits import make_splits
+
+logger = logging.getLogger("bitsieve")
+
+
+def compile(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    scoring: Any = None,
+    cv: Any = 5,
+    n_repeats: int = 1,
+    resample: bool = False,
+    groups: Any = None,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    dtype: DTypeLike | None = None,
+    device: str = "cpu",
+) -> Fitness:
+    """Return the cross-validated score of an estimator as a function of the mask.
+
+    ``compile(est, X, y, scoring=s, cv=cv).evaluate([m])`` equals
+    ``cross_val_score(est, X[:, m], y, scoring=s, cv=cv).mean()`` on the same splits, to rounding.
+    A mask without features gets the score of ``DummyClassifier("prior")`` or ``DummyRegressor()``.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier or regressor
+        It is never fitted itself. ``KNeighborsClassifier`` with uniform weights and Euclidean
+        distance has a kernel; any other goes through scikit-learn.
+    X : array-like or DataFrame of shape (n_samples, n_features), or Table
+        Kept by reference where it is a C-ordered float32 or float64 array: do not change it.
+    y : array-like of shape (n_samples,)
+        None with a Table that has its own.
+    scoring : str, callable or None, default=None
+        As in ``cross_val_score``.
+    cv : int, splitter or iterable of (train, test), default=5
+    n_repeats : int, default=1
+        Repeats of a number of folds, shuffled.
+    resample : bool, default=False
+        Draw fresh folds from the seed of each evaluation instead of keeping one set.
+    groups : array-like of shape (n_samples,), optional
+        For splitters that need them.
+    sample_weight : array-like of shape (n_samples,), optional
+        Passed to ``fit``; no kernel takes it.
+    random_state : int, RandomState or None
+        For the shuffling of repeated fixed folds.
+    n_jobs : int or None, default=None
+        Threads; None uses the cores there are. The answer does not depend on it.
+    dtype : {None, numpy.float32, numpy.float64}, default=None
+        Of the copy that the kernels read. Close comparisons are decided in float64 on X in any
+        case, so the answer does not depend on it either.
+    device : {"cpu"}, default="cpu"
+
+    Returns
+    -------
+    Fitness
+        Its ``kernel`` and ``repr`` tell what serves it.
+
+    Raises
+    ------
+    ValueError
+        If data, folds or options do not fit together; the message names what to change.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from bitsieve.fitness import compile
+    >>> fitness = compile(KNeighborsClassifier(3), *load_iris(return_X_y=True), cv=5)
+    >>> fitness.kernel, fitness.n_splits
+    ('knn', 5)
+    >>> fitness.evaluate([[True, True, True, True]]).round(4)
+    array([0.9667])
+    """
+    if device != "cpu":
+        raise ValueError(f"device must be 'cpu', got {device!r}")
+    if dtype is not None and np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ValueError(f"dtype must be None, numpy.float32 or numpy.float64, got {dtype!r}")
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
+        raise ValueError(
+            f"estimator must be a scikit-learn estimator, got {type(estimator).__name__}"
+        )
+    table = _as_table(estimator, X, y)
+    if table.y is None:
+        raise ValueError("y is missing: give the target values")
+    splits = make_splits(
+        cv,
+        table.X,
+        table.y,
+        codes=table.codes,
+        classes=table.classes,
+        n_repeats=n_repeats,
+        resample=resample,
+        groups=groups,
+        random_state=random_state,
+    )
+    arguments = {
+        "estimator": estimator,
+        "X": X,
+        "y": y,
+        "scoring": scoring,
+        "cv": cv,
+        "n_repeats": n_repeats,
+        "resample": resample,
+        "groups": groups,
+        "sample_weight": sample_weight,
+        "random_state": random_state,
+        "n_jobs": n_jobs,
+        "dtype": dtype,
+        "device": device,
+    }
+    threads = effective_n_jobs(n_jobs)
+    reason = "sample_weight" if sample_weight is not None else refusal(estimator, table, splits)
+    if reason is None:
+        return KnnFitness(table, splits, arguments, threads)
+    logger.debug("no kernel serves %r: %s", estimator, reason)
+    return GeneralFitness(table, splits, arguments, threads)
+
+
+def _as_table(estimator: Any, X: Any, y: Any) -> Table:
+    from sklearn.base import is_classifier, is_regressor
+
+    if isinstance(X, Table):
+        return X if y is None else Table(X.X, y, names=X.names)
+    task: Any = None
+    if is_classifier(estimator):
+        task = "classification"
+    elif is_regressor(estimator):
+        task = "regression"
+    return Table(X, y, task=task)

@@ -1,0 +1,249 @@
+"""Which samples train and which test: fixed once, or drawn anew from a seed."""
+
+from __future__ import annotations
+
+import hashlib
+import numbers
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve import _core
+
+Index = NDArray[np.intp]
+Split = tuple[Index, Index]
+
+
+@dataclass(frozen=True)
+class FreshFolds:
+    """K-fold splits, repeated, that a seed determines.
+
+    Attributes
+    ----------
+    n_folds, n_repeats : int
+    codes : ndarray of int32, shape (n_samples,)
+        Classes to stratify by; all zero where there are none.
+    stratified : bool
+    """
+
+    n_folds: int
+    n_repeats: int
+    codes: NDArray[np.int32]
+    stratified: bool
+
+    def folds(self, seed: int) -> NDArray[np.int32]:
+        """Return the test fold of each sample in each repeat, shape (n_repeats, n_samples)."""
+        n = len(self.codes)
+        if self.stratified:
+            n_classes = int(self.codes.max()) + 1
+            return _core.stratified_folds(
+                self.codes, n_classes, self.n_folds, self.n_repeats, seed
+            )
+        return _core.shuffled_folds(n, self.n_folds, self.n_repeats, seed)
+
+    def splits(self, seed: int) -> list[Split]:
+        """Return (train, test) index pairs, folds fastest, as scikit-learn's repeated splitters."""
+        out = []
+        for row in self.folds(seed):
+            for fold in range(self.n_folds):
+                test = row == fold
+                out.append((np.flatnonzero(~test), np.flatnonzero(test)))
+        return out
+
+    def smallest_training_set(self) -> int:
+        """Return a lower bound of the number of training samples of any split."""
+        sizes = np.bincount(self.folds(0)[0], minlength=self.n_folds)
+        return len(self.codes) - int(sizes.max())
+
+    def describe(self) -> str:
+        kind = "stratified" if self.stratified else "shuffled"
+        return f"fresh {kind} {self.n_repeats} x {self.n_folds}-fold"
+
+    def digest(self) -> str:
+        return self.describe()
+
+
+@dataclass(frozen=True)
+class FixedSplits:
+    """Splits that a splitter gave once.
+
+    Attributes
+    ----------
+    pairs : list of (ndarray, ndarray)
+        Training and test indices.
+    fresh : FreshFolds or None
+        The same kind of folds drawn from a seed, where that has a meaning.
+    text : str
+        What made them, for ``repr``.
+    """
+
+    pairs: list[Split]
+    fresh: FreshFolds | None
+    text: str
+
+    def splits(self, seed: int = 0) -> list[Split]:
+        return [(train.copy(), test.copy()) for train, test in self.pairs]
+
+    def smallest_training_set(self) -> int:
+        return min(len(train) for train, _ in self.pairs)
+
+    def repeats_samples(self) -> bool:
+        """Tell whether a training or test set lists a sample twice (bootstrap splitters do)."""
+        return any(len(np.unique(part)) != len(part) for pair in self.pairs for part in pair)
+
+    def describe(self) -> str:
+        return self.text
+
+    def digest(self) -> str:
+        digest = hashlib.sha256()
+        for pair in self.pairs:
+            for part in pair:
+                digest.update(str(len(part)).encode())
+                digest.update(part.astype(np.int64).tobytes())
+        return digest.hexdigest()
+
+
+def make_splits(
+    cv: Any,
+    X: Any,
+    y: Any,
+    *,
+    codes: NDArray[np.int32] | None,
+    classes: NDArray[Any] | None,
+    n_repeats: int,
+    resample: bool,
+    groups: Any,
+    random_state: Any,
+) -> FreshFolds | FixedSplits:
+    """Return the splits that ``cv`` stands for.
+
+    Raises
+    ------
+    ValueError
+        If the splitter cannot be redrawn and ``resample`` asks for it, if there are more folds
+        than members of the largest class, or if a split is empty.
+    """
+    if not isinstance(n_repeats, numbers.Integral) or isinstance(n_repeats, bool) or n_repeats < 1:
+        raise ValueError(f"n_repeats must be a whole number of at least 1, got {n_repeats!r}")
+    n_repeats = int(n_repeats)
+    fresh = _as_fresh(cv, codes, len(y), n_repeats, groups)
+    if fresh is not None:
+        _check_folds(fresh, classes)
+    if resample:
+        if fresh is None:
+            raise ValueError(
+                f"resample=True draws fresh folds from the seed, which {_name(cv)} does not allow; "
+                f"give cv as a number of folds, a StratifiedKFold or a KFold, or set resample=False"
+            )
+        return fresh
+    return _fixed(cv, X, y, codes, fresh, n_repeats, groups, random_state)
+
+
+def _name(cv: Any) -> str:
+    return f"cv={type(cv).__name__}" if hasattr(cv, "split") else f"cv={cv!r}"
+
+
+def _as_fresh(
+    cv: Any, codes: NDArray[np.int32] | None, n: int, n_repeats: int, groups: Any
+) -> FreshFolds | None:
+    from sklearn.model_selection import (
+        KFold,
+        RepeatedKFold,
+        RepeatedStratifiedKFold,
+        StratifiedKFold,
+    )
+
+    if groups is not None:
+        return None
+    plain = np.zeros(n, dtype=np.int32)
+    stratify = codes is not None
+    n_folds: int
+    if cv is None:
+        n_folds = 5
+    elif isinstance(cv, numbers.Integral) and not isinstance(cv, bool):
+        n_folds = int(cv)
+        if n_folds < 2:
+            raise ValueError(f"cv must be at least 2 folds, got {n_folds}")
+    elif type(cv) in (KFold, StratifiedKFold):
+        n_folds, stratify = cv.n_splits, type(cv) is StratifiedKFold
+    elif type(cv) in (RepeatedKFold, RepeatedStratifiedKFold):
+        n_folds, stratify = cv.cvargs["n_splits"], type(cv) is RepeatedStratifiedKFold
+        n_repeats = n_repeats * cv.n_repeats
+    else:
+        return None
+    if stratify and codes is None:
+        raise ValueError(f"{type(cv).__name__} needs classes to stratify by, and y is numeric")
+    return FreshFolds(n_folds, n_repeats, codes if stratify and codes is not None else plain, stratify)
+
+
+def _check_folds(fresh: FreshFolds, classes: NDArray[Any] | None) -> None:
+    n = len(fresh.codes)
+    if fresh.n_folds > n:
+        raise ValueError(
+            f"cv={fresh.n_folds} folds need at least as many samples, got {n}; lower cv"
+        )
+    if not fresh.stratified:
+        return
+    counts = np.bincount(fresh.codes)
+    labels = [str(c) for c in classes] if classes is not None else [str(c) for c in range(len(counts))]
+    listed = ", ".join(f"{label}: {count}" for label, count in zip(labels[:8], counts, strict=False))
+    if fresh.n_folds > counts.max():
+        raise ValueError(
+            f"cv={fresh.n_folds} folds are more than any class has members ({listed}); "
+            f"lower cv to {max(2, int(counts.max()))} or fewer"
+        )
+    if fresh.n_folds > counts.min():
+        warnings.warn(
+            f"The least populated class in y has only {counts.min()} members, which is less than "
+            f"n_splits={fresh.n_folds} ({listed}).",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _fixed(
+    cv: Any,
+    X: Any,
+    y: Any,
+    codes: NDArray[np.int32] | None,
+    fresh: FreshFolds | None,
+    n_repeats: int,
+    groups: Any,
+    random_state: Any,
+) -> FixedSplits:
+    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
+
+    splitter = cv
+    if cv is None or isinstance(cv, numbers.Integral):
+        n_folds = 5 if cv is None else int(cv)
+        if n_repeats == 1:
+            splitter = check_cv(n_folds, y, classifier=codes is not None)
+        else:
+            kind = RepeatedKFold if codes is None else RepeatedStratifiedKFold
+            splitter = kind(n_splits=n_folds, n_repeats=n_repeats, random_state=random_state)
+        text = f"{n_repeats} x {n_folds}-fold" if n_repeats > 1 else f"{n_folds}-fold"
+    elif n_repeats > 1:
+        raise ValueError(
+            f"n_repeats={n_repeats} repeats a number of folds; with {_name(cv)} use a repeated "
+            f"splitter, for example RepeatedStratifiedKFold, and leave n_repeats at 1"
+        )
+    else:
+        splitter = check_cv(cv, y, classifier=codes is not None)
+        text = type(splitter).__name__
+    with warnings.catch_warnings():
+        if fresh is not None:  # said already, with the classes' names
+            warnings.filterwarnings("ignore", message="The least populated class")
+        pairs = [
+            (np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp))
+            for train, test in splitter.split(X, y, groups)
+        ]
+    if not pairs:
+        raise ValueError(f"{_name(cv)} gave no splits")
+    for k, (train, test) in enumerate(pairs):
+        if len(train) == 0 or len(test) == 0:
+            part = "training" if len(train) == 0 else "test"
+            raise ValueError(f"split {k} of {_name(cv)} has an empty {part} set")
+    return FixedSplits(pairs, fresh, text)
