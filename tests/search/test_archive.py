@@ -52,7 +52,9 @@ def test_top_scores_equal_those_of_a_full_sort():
 
 def test_state_round_trip():
     archive = Archive(3, 20)
-    for step, (i, score) in enumerate([(1, 0.5), (2, 0.7), (1, 0.6), (3, 0.7), (4, 0.1), (5, 0.65)]):
+    for step, (i, score) in enumerate(
+        [(1, 0.5), (2, 0.7), (1, 0.6), (3, 0.7), (4, 0.1), (5, 0.65)]
+    ):
         archive.add(key(i), score, 1, step, step)
     other = Archive(3, 20)
     other.set_state(archive.state())

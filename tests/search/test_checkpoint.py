@@ -188,9 +188,7 @@ def test_other_problems_are_other_files(tmp_path):
     for n, (of_fitness, of_search, of_run) in enumerate(options, start=1):
         fitness = Planted(planted(P), **{"noise": 0.1, **of_fitness})
         settings = {"max_iter": 5, "random_state": 0, "progress": False, **of_run}
-        result = run(
-            BinarySPSASearch(P, **of_search), fitness, checkpoint=tmp_path, **settings
-        )
+        result = run(BinarySPSASearch(P, **of_search), fitness, checkpoint=tmp_path, **settings)
         assert result.resumed_at == 0
         assert len(list(tmp_path.iterdir())) == n
 
@@ -318,7 +316,7 @@ def test_nothing_is_pickled(tmp_path):
 def test_a_directory_that_cannot_be(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
-    with pytest.raises(ValueError, match="checkpoint must name a directory .*file"):
+    with pytest.raises(ValueError, match=r"checkpoint must name a directory .*file"):
         spsa_run(toy(), checkpoint=file)
     made = tmp_path / "a" / "b"
     assert spsa_run(toy(), checkpoint=str(made)).checkpoint == str(the_file(made))

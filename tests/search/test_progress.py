@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 import time
 
 import pytest
@@ -47,6 +48,15 @@ def test_progress_false_is_silent_on_a_terminal(monkeypatch):
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     go(progress=False)
+    assert screen.getvalue() == ""
+
+
+def test_workers_are_silent(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    thread = threading.Thread(target=go)
+    thread.start()
+    thread.join()
     assert screen.getvalue() == ""
 
 

@@ -1,4 +1,4 @@
-"""The loop: budgets, seeds, folds, cache, the best so far, history, callbacks, final measurement."""
+"""The loop: budgets, seeds, folds, cache, the best so far, history, callbacks, the final choice."""
 
 from __future__ import annotations
 

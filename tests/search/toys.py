@@ -26,9 +26,8 @@ class Planted:
         return sum(n for n, _ in self.calls)
 
     def fingerprint(self):
-        return hashlib.sha256(
-            f"{self.truth.tolist()} {self.noise} {self.scale} {self.resample} {self.offset}".encode()
-        ).hexdigest()
+        parts = (self.truth.tolist(), self.noise, self.scale, self.resample, self.offset)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def evaluate(self, masks, seeds=0):
         self.calls.append((len(masks), seeds))

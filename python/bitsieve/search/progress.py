@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import Any
@@ -14,13 +16,22 @@ __all__ = ["ProgressBar"]
 _PERIOD = 0.1  # seconds between two drawings
 
 
+def _is_wanted() -> bool:
+    is_main = (
+        threading.current_thread() is threading.main_thread()
+        and multiprocessing.current_process().name == "MainProcess"
+    )
+    return is_main and bool(getattr(sys.stderr, "isatty", lambda: False)())
+
+
 class ProgressBar:
     """Iterations, best score, features and speed on standard error; ten times a second at most.
 
     Parameters
     ----------
     show : bool or None
-        None shows it where standard error is a terminal.
+        None shows it where standard error is a terminal and this is the main thread of the main
+        process: workers would draw over one another.
     limits : Limits
         What the bar is a part of: iterations, else evaluations, else time.
     """
@@ -29,9 +40,7 @@ class ProgressBar:
         self._next = float("inf")
         self._bar: Any = None
         self._limits = limits
-        if show is None:
-            show = bool(getattr(sys.stderr, "isatty", lambda: False)())
-        if show:
+        if _is_wanted() if show is None else show:
             self._bar = self._make()
 
     def _make(self) -> Any:
