@@ -125,6 +125,26 @@ def test_a_finished_run_is_given_back_without_an_evaluation(tmp_path):
     np.testing.assert_array_equal(first.history["seconds"], second.history["seconds"])
 
 
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"patience": 4},
+        {"max_evaluations": 50},
+        {"max_time": 0.05},
+        {"max_iter": 30, "callbacks": [lambda turn: turn.iteration == 9]},
+    ],
+)
+def test_however_it_finished_it_is_given_back(tmp_path, limits):
+    limits = {"max_iter": None, **limits}
+    first = spsa_run(toy(), checkpoint=tmp_path, **limits)
+    fitness = toy()
+    second = spsa_run(fitness, checkpoint=tmp_path, **limits)
+    assert fitness.calls == []
+    assert_same_run(first, second)
+    assert second.stop_reason == first.stop_reason
+    assert second.seconds >= first.history["seconds"][-1]
+
+
 def test_raised_limits_go_on(tmp_path):
     spsa_run(toy(), checkpoint=tmp_path, max_iter=20)
     longer = spsa_run(toy(), checkpoint=tmp_path, max_iter=45)
