@@ -31,6 +31,7 @@ __all__ = ["HotCopy", "aligned_zeros", "make_hot_copy"]
 _ALIGNMENT = 64
 _BLOCK_ELEMENTS = 1 << 16  # 512 KB of float64: a block stays in the second-level cache
 _LINE = 16  # elements a row is padded to
+_NO_GRID, _ANY_GRID = -(1 << 31), 1 << 31
 
 
 @dataclass(frozen=True)
@@ -162,22 +163,22 @@ def _choose_centres(
     # The finest step on which every difference fits: reach < 2**bits steps, the rounding of the
     # centre moves it by half a step, and whole numbers up to 2**bits inclusive are exact.
     finest = np.frexp(reach)[1].astype(np.int64) - bits
-    finest[reach == 0] = np.iinfo(np.int32).min
-    candidates = np.arange(len(mean))
-    if block.shape[1] > 8:
-        few = _coarsest_grid(block[candidates][:, :8])
-        candidates = candidates[few >= finest[candidates]]
+    constant = reach == 0
+    centre[constant], exact[constant] = low[constant], True
+    top = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1].astype(np.int64)
+    # A few values tell most columns that are on no grid.
+    few = block[:, :8].copy()
+    candidates = np.flatnonzero(~constant & (_coarsest_grid(few, finest, top) > _NO_GRID))
     if candidates.size:
-        rows = block if candidates.size == len(block) else block[candidates]
-        coarsest = _coarsest_grid(rows)
-        on_grid = coarsest >= finest[candidates]
-        chosen = candidates[on_grid]
+        if 2 * candidates.size > len(block):  # cheaper than to gather the rows
+            coarsest = _coarsest_grid(block, finest, top)[candidates]
+        else:
+            coarsest = _coarsest_grid(block[candidates], finest[candidates], top[candidates])
+        candidates, coarsest = candidates[coarsest > _NO_GRID], coarsest[coarsest > _NO_GRID]
         # Integers keep step 1 even where a coarser grid would do: a finer centre is a better one.
-        step = np.maximum(np.minimum(coarsest[on_grid], 0), finest[chosen])
-        constant = reach[chosen] == 0
-        rounded = _round_to_grid(mean[chosen], step)
-        centre[chosen] = np.where(constant, low[chosen], rounded)
-        exact[chosen] = True
+        step = np.maximum(np.minimum(coarsest, 0), finest[candidates])
+        centre[candidates] = _round_to_grid(mean[candidates], step)
+        exact[candidates] = True
 
     rest = np.flatnonzero(~exact)
     if rest.size:
@@ -192,19 +193,23 @@ def _choose_centres(
     return centre, exact
 
 
-def _coarsest_grid(rows: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Largest e such that every value of a row is a multiple of 2**e (zeros are of any)."""
-    # Clearing the lowest set bit of the significand and subtracting leaves that bit's value;
-    # where the stored significand is zero the value is a power of two itself.
-    raw = rows.view(np.int64) if rows.flags.c_contiguous else rows.copy().view(np.int64)
-    cleared = (raw & (raw - 1)).view(np.float64)
-    lowest = np.where(raw & ((1 << 52) - 1) == 0, rows, rows - cleared)
-    np.abs(lowest, out=lowest)
-    lowest[lowest == 0] = np.inf
-    smallest = lowest.min(axis=1)
-    exponent: NDArray[np.int64] = np.frexp(smallest)[1].astype(np.int64) - 1
-    exponent[np.isinf(smallest)] = np.iinfo(np.int32).max
-    return exponent
+def _coarsest_grid(
+    rows: NDArray[np.float64], finest: NDArray[np.int64], top: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Largest e >= finest such that every value of a row is a multiple of 2**e, or _NO_GRID.
+
+    Values are below 2**top. Counting in steps of 2**(top - 62) keeps counts in int64 and loses
+    nothing: a finer grid would mean that values differ so little that all are near 2**top, where
+    float64 itself has no finer steps.
+    """
+    exponent = np.clip(np.maximum(finest, top - 62), -1022, 1022)
+    steps = rows * np.ldexp(1.0, -exponent)[:, None]
+    counts = steps.astype(np.int64)
+    on_grid = (counts == steps).all(axis=1)
+    bits = np.bitwise_or.reduce(counts, axis=1)
+    lowest = np.frexp((bits & -bits).astype(np.float64))[1] - 1
+    coarsest: NDArray[np.int64] = np.where(bits == 0, _ANY_GRID, exponent + lowest)
+    return np.where(on_grid, coarsest, _NO_GRID)
 
 
 def _round_to_grid(values: NDArray[np.float64], exponent: NDArray[np.int64]) -> NDArray[np.float64]:
