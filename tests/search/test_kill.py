@@ -17,7 +17,7 @@ import pytest
 import bitsieve
 
 HERE = Path(__file__).parent
-N_KILLS = 24
+N_KILLS = 22
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
@@ -48,7 +48,7 @@ def test_killed_at_random_moments_it_has_the_same_history(tmp_path):
         process = start(directory, output)
         try:
             # From the start of Python on at first; later ones find a file and go on from it.
-            limit = moments.uniform(0.1, 0.9) if kills < N_KILLS else 120.0
+            limit = moments.uniform(0.15, 0.7) if kills < N_KILLS else 120.0
             process.wait(timeout=limit)
         except subprocess.TimeoutExpired:
             process.kill()

@@ -31,7 +31,7 @@ struct SpsaOptions {
   // a. NaN: taken from the first differences d_i = s+ - s-, so that the root mean square of
   // a_0 d_i / (2 c) is step_fraction * c. While they come in, from those there are.
   double gain = std::numeric_limits<double>::quiet_NaN();
-  double step_fraction = 0.3;
+  double step_fraction = 0.05;
   std::int64_t n_calibration = 20;
   // 0: the mask is w >= 0.5. n > 0: the n largest, ties to the lowest index.
   std::size_t n_select = 0;
