@@ -98,9 +98,10 @@ class Job:
         """
         if self.outer_folds == 1:
             raise ValueError("--outer-folds must be 0 (none) or at least 2, got 1")
+        _refuse_file(self.out)
         model = self._model(_drawn_seed() if self.seed is None else self.seed)
-        check_out(self.out)
         data = self._load()
+        _make_folder(self.out)
         with _plain_warnings():
             return self._search(model, data)
 
@@ -204,6 +205,10 @@ class Job:
             table = _bundled(str(self.dataset))
             source, identity = str(self.dataset), {"dataset": self.dataset}
         else:
+            if self.target is None and _is_text(self.file):
+                raise ValueError(
+                    f"{self.file}: --target is needed: the column to predict, or a file with labels"
+                )
             table = read_table(
                 self.file, target=self.target, orient=self.orient, index=self.index or "auto"
             )
@@ -211,14 +216,32 @@ class Job:
             if self.target is not None and Path(self.target).is_file():
                 identity["target"] = file_identity(self.target)
         if table.y is None:
-            raise ValueError(f"{source}: --target is needed, the name of the column to predict")
+            raise ValueError(f"{source}: --target is needed, the name of what to predict")
         if table.task != "classification":
             raise ValueError(
-                f"{source}: the target holds numbers such as {table.y[0]:g}, but "
-                f"{self.estimator} predicts classes; bin the target into classes first"
+                f"{source}: the target holds numbers that are no classes (from {table.y.min():g} "
+                f"to {table.y.max():g}), but {self.estimator} predicts classes; bin them first"
             )
+        self._check_folds(table)
         names = table.names or [f"x{i}" for i in range(table.n_features)]
         return _Data(table.X, table.y, list(names), source, identity)
+
+    def _check_folds(self, table: Table) -> None:
+        """Refuse folds that the outer training parts cannot give, before anything long starts."""
+        if not self.outer_folds:
+            return
+        largest = int(np.bincount(table.codes).max())
+        if largest < self.outer_folds:
+            raise ValueError(
+                f"--outer-folds {self.outer_folds} is more than the largest class has samples "
+                f"({largest}): lower it, or give 0 for none"
+            )
+        left = largest - -(-largest // self.outer_folds)
+        if left < self.cv:
+            raise ValueError(
+                f"--cv {self.cv} is more than an outer training part has samples of the largest "
+                f"class ({left} of {largest}): lower it, or give --outer-folds 0"
+            )
 
     def _record(self, selector: Any, data: _Data, outcome: Outcome) -> dict[str, Any]:
         """Return everything that run.json holds."""
@@ -357,22 +380,24 @@ def dataset_rows() -> list[dict[str, Any]]:
     ]
 
 
+def _is_text(file: Path) -> bool:
+    """Whether a file is a table of text, which has no target of its own."""
+    return not file.name.lower().endswith(".npz") and file.is_file()
+
+
 def _bundled(name: str) -> Table:
     bundle = datasets.load(name)
     y = np.array(bundle.target_names)[bundle.y] if bundle.target_names else bundle.y
-    return Table(bundle.X, y, names=bundle.names)
+    return Table(bundle.X, y, names=bundle.names, task=bundle.task)
 
 
-def check_out(out: Path) -> None:
-    """Make the folder for the results, before anything long starts.
-
-    Raises
-    ------
-    ValueError
-        Where it is a file, or cannot be written.
-    """
+def _refuse_file(out: Path) -> None:
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder, but {out} is a file: give another name")
+
+
+def _make_folder(out: Path) -> None:
+    """Make the folder for the results and try to write in it, before anything long starts."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=out):

@@ -228,28 +228,43 @@ def _one_line_errors() -> Iterator[None]:
         yield
     except (typer.Exit, SystemExit):
         raise
-    except (KeyboardInterrupt, typer.Abort):
-        _fail("stopped by Ctrl-C before there was anything to write", 130)
-    except BrokenPipeError:
-        # The reader of stdout has gone; Python must not complain again when it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(1) from None
-    except MemoryError:
-        _fail("out of memory", 1)
-    except (ValueError, FileNotFoundError, ImportError) as error:
-        _fail(_text(error), 2)
-    except OSError as error:
-        _fail(_text(error), 1)
-    except Exception as error:
-        if hasattr(error, "format_message"):  # how typer says that the command line is wrong
-            _fail(error.format_message(), int(getattr(error, "exit_code", 2)))
+    except BaseException as error:
         if os.environ.get("BITSIEVE_TRACEBACK"):
             raise
-        _fail(
-            f"{type(error).__name__}: {error} (this is a fault of the program; set "
-            "BITSIEVE_TRACEBACK=1 to see where)",
-            1,
-        )
+        if isinstance(error, OSError):
+            _give_up_stdout()
+        _fail(*_line_and_code(error))
+
+
+def _line_and_code(error: BaseException) -> tuple[str, int]:
+    """Return what to say about an exception, and the exit code."""
+    chain: BaseException | None = error
+    while chain is not None:
+        # An import that Ctrl-C cuts short may raise something else because of it.
+        if isinstance(chain, (KeyboardInterrupt, typer.Abort)):
+            return "stopped by Ctrl-C before there was anything to write", 130
+        chain = chain.__cause__ or chain.__context__
+    if hasattr(error, "format_message"):  # how typer says that the command line is wrong
+        return str(error.format_message()), int(getattr(error, "exit_code", 2))
+    if isinstance(error, (ValueError, FileNotFoundError, ImportError)):
+        return _text(error), 2
+    if isinstance(error, OSError):
+        return _text(error), 1
+    if isinstance(error, MemoryError):
+        return "out of memory", 1
+    return (
+        f"{type(error).__name__}: {error} (this is a fault of the program; set "
+        "BITSIEVE_TRACEBACK=1 to see where)",
+        1,
+    )
+
+
+def _give_up_stdout() -> None:
+    """Let stdout lead nowhere if it takes no more, so that closing it does not fail again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _text(error: BaseException) -> str:

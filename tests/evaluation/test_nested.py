@@ -7,7 +7,9 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from bitsieve import BinarySPSA
 from bitsieve.evaluation import nested_cross_validate
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import (
@@ -19,6 +21,7 @@ from sklearn.feature_selection import (
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -44,9 +47,9 @@ def test_any_scorer_splitter_and_type_of_label() -> None:
     text = np.where(y == 1, "benign", "malignant")
     splits = ShuffleSplit(3, test_size=0.3, random_state=1)
     found = nested_cross_validate(
-        SelectKBest(k=3), LogisticRegression(max_iter=5000), X, text, cv=splits, scoring="roc_auc"
+        SelectKBest(k=3), GaussianNB(), X, text, cv=splits, scoring="roc_auc"
     )
-    whole = make_pipeline(SelectKBest(k=3), LogisticRegression(max_iter=5000))
+    whole = make_pipeline(SelectKBest(k=3), GaussianNB())
     expected = cross_val_score(whole, X, text, cv=splits, scoring="roc_auc")
     np.testing.assert_allclose(found.scores, expected)
     assert found.chance_scores.tolist() == [0.5] * 3
@@ -157,6 +160,22 @@ def test_groups_stay_together() -> None:
     )
     for train, test in found.folds:
         assert not set(groups[train]) & set(groups[test])
+
+
+def test_groups_reach_a_selector_that_splits_by_them() -> None:
+    X, y = load_iris(return_X_y=True)
+    groups = np.arange(150) % 15
+    options = {"max_iter": 3, "random_state": 0, "n_repeats": 1}
+    by_group = BinarySPSA(KNeighborsClassifier(1), cv=GroupKFold(3), resample=False, **options)
+    found = nested_cross_validate(by_group, None, X, y, cv=GroupKFold(3), groups=groups)
+    train = found.folds[0][0]
+    direct = clone(by_group).fit(X[train], y[train], groups=groups[train])
+    assert found.observed_scores[0] == direct.best_observed_score_
+    # Folds that know no groups are not given any.
+    nested_cross_validate(
+        BinarySPSA(KNeighborsClassifier(1), **options),
+        None, X, y, cv=GroupKFold(3), groups=groups,
+    )  # fmt: skip
 
 
 def test_data_frames_keep_their_names() -> None:

@@ -177,7 +177,8 @@ def test_automatic_limits_are_the_papers() -> None:
     assert selector._limits(99) == {"max_iter": 1000, "patience": 250}
     assert selector._limits(100) == {"max_iter": 3000, "patience": 750}
     assert selector.set_params(preset="large")._limits(9) == {"max_iter": 3000, "patience": 750}
-    assert selector.set_params(max_iter=40)._limits(9) == {"max_iter": 40, "patience": 10}
+    assert selector.set_params(max_iter=800)._limits(9) == {"max_iter": 800, "patience": 200}
+    assert selector.set_params(max_iter=40)._limits(9) == {"max_iter": 40, "patience": 100}
     assert selector.set_params(patience=None)._limits(9) == {"max_iter": 40, "patience": None}
 
 

@@ -75,7 +75,7 @@ def nested_cross_validate(
         None means the selector's own ``scoring``, and the estimator's ``score`` without one.
     groups : array-like of shape (n_samples,) or None, default None
         For outer splitters that keep groups together; also handed to a selector (not inside a
-        pipeline) whose fit takes ``groups``.
+        pipeline) whose own ``cv`` is such a splitter.
     n_jobs : int or None, default None
         Processes over the outer folds; None means one after the other, where a selector may use
         threads itself.
@@ -205,7 +205,7 @@ def _score_fold(
 
     fitted = _seeded(clone(selector), seed)
     params = {}
-    if groups is not None and has_fit_parameter(fitted, "groups"):
+    if groups is not None and _needs_groups(fitted):
         params["groups"] = _safe_indexing(groups, train)
     fitted.fit(X_train, y_train, **params)
     support = support_of(fitted, n_features)
@@ -235,6 +235,14 @@ def _score_fold(
         support=support,
         seconds=time.perf_counter() - start,
     )
+
+
+def _needs_groups(selector: Any) -> bool:
+    """Whether a selector takes groups and splits its own folds by them."""
+    routing = getattr(getattr(selector, "cv", None), "get_metadata_routing", None)
+    if not has_fit_parameter(selector, "groups") or routing is None:
+        return False
+    return routing().split.requests.get("groups") is True
 
 
 def _seeded(estimator: Any, seed: int) -> Any:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._errors import plural
+
 from .selection import selection_rows
 
 if TYPE_CHECKING:
@@ -121,14 +123,16 @@ class Outcome:
         )
         if self.nested.score < self.nested.full_score:
             said.append(
-                f"On the same folds all {len(self.names):,} features together predict better than "
-                f"the selection does ({self.shown(self.nested.full_score)})."
+                f"On the same folds the full set of {plural(len(self.names), 'feature')} predicts "
+                f"better than the selection does ({self.shown(self.nested.full_score)})."
             )
         if self.nested.beats_chance is False:
+            chance = self.nested.chance_score
+            lies = "includes" if chance in self.nested.interval else "lies beyond"
             said.append(
-                f"The interval of the honest {what} includes the chance level "
-                f"({self.shown(self.nested.chance_score)}, a prediction that looks at no "
-                "feature): this selection predicts no better than chance."
+                f"The interval of the honest {what} {lies} the chance level "
+                f"({self.shown(chance)}, a prediction that looks at no feature): this selection "
+                "predicts no better than chance."
             )
         return said
 
@@ -243,7 +247,7 @@ def outcome_table(outcome: Outcome, *, n_names: int = 8) -> Table:
         row(
             f"full-set {what}",
             outcome.shown(nested.full_score),
-            f"all {len(outcome.names):,} features, same outer folds",
+            f"{plural(len(outcome.names), 'feature')}, same outer folds",
         )
         row(
             f"chance {what}",

@@ -90,8 +90,8 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         key = None if self.random_state is None else check_random_state(self.random_state)
         compiled = fitness_room.compile(
             self.estimator,
-            table.X,
-            table.y,
+            table,
+            None,
             scoring=self.scoring,
             cv=self.cv,
             n_repeats=self.n_repeats,
@@ -134,8 +134,9 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y "
                 "is None."
             )
-        if np.ndim(y) == 2:
+        if getattr(y, "ndim", 1) == 2:
             y = column_or_1d(y, warn=True)
+        _refuse_what_scikit_learn_refuses(X)
         table = Table(X, y, task="regression" if is_regressor(self.estimator) else "classification")
         # The table has checked the values; what is left are names and number of the features.
         validate_data(self, X, y, skip_check_array=True)
@@ -171,3 +172,18 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             tags.classifier_tags = wrapped.classifier_tags
             tags.regressor_tags = wrapped.regressor_tags
         return tags
+
+
+def _refuse_what_scikit_learn_refuses(X: Any) -> None:
+    """Refuse in scikit-learn's own words and types where its checks of estimators ask for them."""
+    shape = getattr(X, "shape", ())
+    if len(shape) == 2 and shape[1] == 0:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={tuple(shape)}) while a minimum of 1 is "
+            "required."
+        )
+    if isinstance(X, np.ndarray) and X.dtype == object:
+        for value in X.flat:
+            known = value is None or isinstance(value, (str, bytes)) or hasattr(value, "__float__")
+            if not known and type(value).__name__ not in ("NAType", "NaTType"):
+                float(value)  # a TypeError that names the type

@@ -16,6 +16,7 @@ from ._base import SearchSelector
 __all__ = ["BinarySPSA"]
 
 _LARGE_FROM = 100  # features: the paper's border between small and large sets
+_LEAST_PATIENCE = 100  # iterations
 
 
 class BinarySPSA(SearchSelector):
@@ -45,7 +46,7 @@ class BinarySPSA(SearchSelector):
         Limit in seconds.
     patience : int, None or "auto", default "auto"
         Stop after this many iterations without a new best; None never does. "auto" is the paper's
-        rule, a quarter of the iterations.
+        rule, a quarter of the iterations, but 100 at least.
     n_features_to_select : int or None, default None
         Size of every mask; None lets the search find it.
     gain : float, "auto", "paper" or "half-difference", default "auto"
@@ -207,7 +208,8 @@ class BinarySPSA(SearchSelector):
         if isinstance(patience, str):
             _only_auto("patience", patience)
             # Section IV: a run has stalled after a quarter of its iterations without a new best.
-            patience = None if max_iter is None else max(1, int(max_iter) // 4)
+            # In a short run a quarter is too few to tell.
+            patience = None if max_iter is None else max(_LEAST_PATIENCE, int(max_iter) // 4)
         return {"max_iter": max_iter, "patience": patience}
 
     def _make_search(self, table: Table) -> BinarySPSASearch:
@@ -235,6 +237,11 @@ class BinarySPSA(SearchSelector):
         if start is None or np.ndim(start) == 0:
             return start, None
         values = np.asarray(start)
+        if values.shape != (table.n_features,):
+            raise ValueError(
+                f"start must hold one value a feature, {table.n_features}, got an array of shape "
+                f"{values.shape}"
+            )
         return (values, None) if values.dtype == np.bool_ else (None, values)
 
 

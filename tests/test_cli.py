@@ -1,0 +1,490 @@
+"""The command line: what it prints, writes and returns.
+
+Most tests call the program inside this process through typer's runner; a few start it for real,
+since exit codes, signals and a full disk are matters of processes.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from bitsieve._version import __version__
+from bitsieve.cli import app
+from typer.testing import CliRunner
+
+_FILES = ["convergence.png", "run.json", "selection.csv"]
+_QUICK = ["--max-iter", "30", "--repeats", "2", "--seed", "1"]
+
+
+def _run(*arguments: object) -> Any:
+    return CliRunner().invoke(app, [str(a) for a in arguments])
+
+
+def _start(*arguments: object, **options: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "bitsieve", *(str(a) for a in arguments)],
+        stdout=options.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def _write(path: Path, rows: list[list[Any]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    return path
+
+
+def _rows(informative: float = 4.0, n: int = 40) -> list[list[Any]]:
+    """A header and n samples; the first of eight features tells the classes apart."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["sick", "well"], n // 2)
+    X = rng.normal(size=(n, 8))
+    X[y == "well", 0] += informative
+    header = ["id", "[red]first[/red]", 'a,"b"', "β-catenin", "g3", "g4", "g5", "g6", "g7", "out come"]
+    return [header, *([f"s{i}", *X[i].tolist(), y[i]] for i in range(n))]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return _write(tmp_path / "expr.csv", _rows())
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "results"
+
+
+def test_version_and_help() -> None:
+    assert _run("--version").output == f"bitsieve {__version__}\n"
+    assert "select" in _run("--help").output
+    assert _run("select", "--help").exit_code == 0
+
+
+def test_help_is_fast_and_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from bitsieve.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'sklearn', 'numpy', 'scipy', 'pandas', 'matplotlib'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert time.perf_counter() - start < 5.0
+
+
+def test_select_prints_the_numbers_and_what_they_are(table: Path, out: Path) -> None:
+    done = _run("select", table, "--target", "out come", "--out", out, *_QUICK)
+    assert done.exit_code == 0, done.output
+    text = " ".join(done.stdout.split())
+    assert "expr.csv: 40 samples, 8 features; bspsa with 1nn" in text
+    assert "of 8 [red]first[/red]" in text
+    assert "neither may be published" in text
+    results = json.loads((out / "run.json").read_text(encoding="utf-8"))["results"]
+    for name, label in (
+        ("observed", "observed error"),
+        ("remeasured", "re-measured error"),
+        ("honest", "honest error"),
+        ("full_set", "full-set error"),
+        ("chance", "chance error"),
+    ):
+        assert f"{label} {100 * results[name + '_error']:.1f} %" in text
+    assert "Only the honest error may be published" in text
+    assert "no better than chance" not in text
+    assert results["honest_error"] < 0.2
+
+
+def test_select_writes_three_files(table: Path, out: Path) -> None:
+    done = _run("select", table, "-t", "out come", "--out", out, "--quiet", *_QUICK)
+    assert done.exit_code == 0
+    assert done.output == ""
+    assert sorted(os.listdir(out)) == _FILES
+    assert (out / "convergence.png").read_bytes().startswith(b"\x89PNG")
+    record = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    assert record["status"] == "complete"
+    assert record["input"]["sha256"] == hashlib.sha256(table.read_bytes()).hexdigest()
+    assert record["input"]["bytes"] == table.stat().st_size
+    assert record["data"] == {
+        "n_samples": 40, "n_features": 8, "classes": {"sick": 20, "well": 20},
+    }  # fmt: skip
+    assert record["seed"] == 1
+    assert record["selector"]["max_iter"] == 30
+    assert record["bitsieve"] == __version__
+    with (out / "selection.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert sorted(row["feature"] for row in rows) == sorted(_rows()[0][1:-1])
+    selected = [row["feature"] for row in rows if row["selected"] == "1"]
+    assert selected == record["results"]["selected"]
+    assert "[red]first[/red]" in selected
+    assert {row["n_folds"] for row in rows} == {"5"}
+
+
+def test_the_record_repeats_the_run(table: Path, out: Path, tmp_path: Path) -> None:
+    import shlex
+
+    arguments = ["select", table, "-t", "out come", "--max-iter", 20, "--repeats", 2, "-q"]
+    assert _run(*arguments, "--out", out).exit_code == 0
+    first = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    again = shlex.split(first["repeat"])[1:]
+    assert _run(*again, "--out", tmp_path / "again", "-q").exit_code == 0
+    second = json.loads((tmp_path / "again" / "run.json").read_text(encoding="utf-8"))
+    for record in (first, second):
+        for name in ("search_seconds", "outer_seconds"):
+            del record["results"][name]
+    assert first["results"] == second["results"]
+    assert first["seed"] == second["seed"]
+
+
+def test_json_is_one_object_and_nothing_else(table: Path, out: Path) -> None:
+    done = _run("select", table, "-t", "out come", "--out", out, "--json", *_QUICK)
+    record = json.loads(done.stdout)
+    assert done.stdout.count("\n") == 1
+    stored = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    assert record["results"] == stored["results"]
+    assert any("may be published" in sentence for sentence in record["statements"])
+
+
+def test_the_selection_scores_what_is_reported(table: Path, out: Path) -> None:
+    """The honest folds, made again here with scikit-learn alone."""
+    from bitsieve import BinarySPSA
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    done = _run("select", table, "-t", "out come", "--out", out, "--json", *_QUICK)
+    results = json.loads(done.stdout)["results"]
+    rows = _rows()[1:]
+    X, y = np.array([row[1:-1] for row in rows]), np.array([row[-1] for row in rows])
+    one = KNeighborsClassifier(1)
+    selector = BinarySPSA(one, max_iter=30, n_repeats=2, random_state=1, scoring="accuracy")
+    folds = StratifiedKFold(5, shuffle=True, random_state=1)
+    whole = make_pipeline(StandardScaler(), selector, one)
+    np.testing.assert_allclose(results["fold_scores"], cross_val_score(whole, X, y, cv=folds))
+    full = cross_val_score(make_pipeline(StandardScaler(), one), X, y, cv=folds)
+    assert results["full_set_score"] == pytest.approx(full.mean())
+    fitted = selector.fit(StandardScaler().fit_transform(X), y)
+    assert results["selected_indices"] == np.flatnonzero(fitted.support_).tolist()
+    assert results["observed_score"] == fitted.best_observed_score_
+    assert results["remeasured_score"] == fitted.best_score_
+
+
+def test_random_labels_are_called_chance(tmp_path: Path, out: Path) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(50, 300)), rng.permutation(np.repeat(["a", "b"], 25))
+    table = _write(
+        tmp_path / "noise.csv",
+        [[f"g{i}" for i in range(300)] + ["t"], *([*X[i].tolist(), y[i]] for i in range(50))],
+    )
+    done = _run(
+        "select", table, "-t", "t", "--out", out, "--max-iter", 300, "--repeats", 3, "--seed", 0
+    )
+    text = " ".join(done.stdout.split())
+    assert "this selection predicts no better than chance" in text
+    results = json.loads((out / "run.json").read_text(encoding="utf-8"))["results"]
+    assert results["better_than_chance"] is False
+    assert results["observed_error"] < 0.3
+    assert results["remeasured_error"] < 0.35
+    low, high = results["honest_error_interval"]
+    assert low <= 0.5 <= high
+
+
+def test_without_outer_folds_nothing_may_be_published(table: Path, out: Path) -> None:
+    done = _run("select", table, "-t", "out come", "--out", out, "--outer-folds", 0, *_QUICK)
+    text = " ".join(done.stdout.split())
+    assert "No outer folds were asked for: there is no honest error" in text
+    assert "no number here may be published" in text
+    with (out / "selection.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["n_folds_selected"] for row in csv.DictReader(file)} == {""}
+
+
+@pytest.mark.parametrize(
+    "estimator", ["1nn", "3NN", "5nn", "knn:7", "nb", "lda", "logistic", "svm", "tree"]
+)
+def test_every_estimator_runs(table: Path, out: Path, estimator: str) -> None:
+    done = _run(
+        "select", table, "-t", "out come", "--out", out, "--estimator", estimator,
+        "--max-iter", 1, "--repeats", 1, "--cv", 2, "--outer-folds", 2, "--jobs", 1, "-q",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize("scale", ["standard", "none"])
+def test_scaling_is_recorded(table: Path, out: Path, scale: str) -> None:
+    done = _run("select", table, "-t", "out come", "--out", out, "--scale", scale, "-q", *_QUICK)
+    assert done.exit_code == 0
+    assert json.loads((out / "run.json").read_text(encoding="utf-8"))["parameters"]["scale"] == scale
+
+
+def test_other_scorers_are_shown_as_they_are(table: Path, out: Path) -> None:
+    done = _run(
+        "select", table, "-t", "out come", "--out", out, "--scoring", "roc_auc", "--estimator",
+        "3nn", "--n-features", 2, "--max-iter", 1, "--repeats", 1, "--outer-folds", 2, "--jobs", 1,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "honest roc auc" in done.stdout
+    results = json.loads((out / "run.json").read_text(encoding="utf-8"))["results"]
+    assert "honest_error" not in results
+    assert results["n_selected"] == 2
+
+
+def test_a_panel_file_with_labels_and_features_in_rows(tmp_path: Path, out: Path) -> None:
+    rows = _rows()
+    turned = [["gene", *(row[0] for row in rows[1:])]]
+    turned += [[rows[0][j], *(row[j] for row in rows[1:])] for j in range(1, 9)]
+    with gzip.open(tmp_path / "genes.csv.gz", "wt", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(turned)
+    labels = _write(tmp_path / "labels.csv", [["id", "t"], *([r[0], r[-1]] for r in rows[1:])])
+    done = _run(
+        "select", tmp_path / "genes.csv.gz", "-t", labels, "--orient", "features",
+        "--out", out, "-q", *_QUICK,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    record = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    assert record["data"]["n_features"] == 8
+    assert record["input"]["target"]["sha256"] == hashlib.sha256(labels.read_bytes()).hexdigest()
+
+
+def test_checkpoints_resume(table: Path, out: Path, tmp_path: Path) -> None:
+    stored = tmp_path / "stored"
+    arguments = ["select", table, "-t", "out come", "--checkpoint", stored, "-q", *_QUICK]
+    assert _run(*arguments, "--out", out).exit_code == 0
+    assert len(list(stored.glob("*.npz"))) == 6  # the search and five outer folds
+    assert _run(*arguments, "--out", tmp_path / "again").exit_code == 0
+    results = [
+        json.loads((folder / "run.json").read_text(encoding="utf-8"))["results"]
+        for folder in (out, tmp_path / "again")
+    ]
+    assert results[0]["fold_scores"] == results[1]["fold_scores"]
+    assert results[0]["selected"] == results[1]["selected"]
+
+
+def test_datasets() -> None:
+    assert "breast_cancer" in _run("datasets").stdout
+    rows = json.loads(_run("datasets", "--json").stdout)["datasets"]
+    iris = next(row for row in rows if row["name"] == "iris")
+    assert (iris["samples"], iris["features"], iris["task"]) == (150, 4, "classification")
+
+
+def _changed(path: Path, change: Any) -> Path:
+    rows = [list(row) for row in _rows()]
+    change(rows)
+    return _write(path, rows)
+
+
+def _set(i: int, j: int, value: object) -> Any:
+    return lambda rows: rows[i].__setitem__(j, value)
+
+
+def _fill(column: int, value: object) -> Any:
+    return lambda rows: [row.__setitem__(column, value) for row in rows[1:]]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_set(3, 3, "nan"), "'β-catenin'"),
+        (_set(3, 3, "inf"), "'β-catenin'"),
+        (_set(3, 3, "text"), "'β-catenin'"),
+        (_set(0, 5, "g3"), "'g3'"),
+        (_fill(-1, "sick"), "1 class"),
+        (_fill(-1, 0.5), "class"),
+        (lambda rows: [_fill(j, 1.0)(rows) for j in range(1, 9)], "constant"),
+        (lambda rows: rows.__delitem__(slice(4, 38)), "the largest class has samples (3)"),
+        (lambda rows: rows.__delitem__(slice(2, 40)), "the largest class has samples (1)"),
+        (lambda rows: rows.clear(), "empty"),
+    ],
+)
+def test_bad_tables_are_one_line_and_exit_code_2(
+    tmp_path: Path, out: Path, change: Any, message: str
+) -> None:
+    table = _changed(tmp_path / "bad.csv", change)
+    done = _run("select", table, "-t", "out come", "--out", out, *_QUICK)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("bitsieve: error: ")
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "nope"], "'nope'"),
+        ([], "--target is needed"),
+        (["-t", "out come", "--dataset", "iris"], "either a FILE with --target, or --dataset"),
+        (["-t", "out come", "--estimator", "2nm"], "known are 1nn, 3nn, 5nn"),
+        (["-t", "out come", "--estimator", "knn:0"], "known are 1nn, 3nn, 5nn"),
+        (["-t", "out come", "--method", "sps"], "known methods: bspsa"),
+        (["-t", "out come", "--scoring", "acuracy"], "did you mean 'accuracy'"),
+        (["-t", "out come", "--n-features", "9"], "more than the 8 features"),
+        (["-t", "out come", "--outer-folds", "1"], "--outer-folds must be 0 (none) or at least 2"),
+        (["-t", "out come", "--outer-folds", "30"], "more than the largest class has samples (20)"),
+        (["-t", "out come", "--cv", "20"], "--cv 20 is more than an outer training part has"),
+        (["-t", "out come", "--jobs", "0"], "n_jobs"),
+        (["-t", "out come", "--max-time", "0"], "max_time"),
+    ],
+)
+def test_bad_options_are_one_line_and_exit_code_2(
+    table: Path, out: Path, arguments: list[str], message: str
+) -> None:
+    done = _run("select", table, "--out", out, *arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_damaged_and_absent_files(table: Path, tmp_path: Path, out: Path) -> None:
+    packed = gzip.compress(table.read_bytes())
+    (tmp_path / "cut.csv.gz").write_bytes(packed[: len(packed) // 2])
+    for name, message in (("cut.csv.gz", "damaged or cut short"), ("absent.csv", "no such file")):
+        done = _run("select", tmp_path / name, "-t", "out come", "--out", out)
+        assert done.exit_code == 2
+        assert name in done.stderr
+        assert message in done.stderr
+
+
+def test_a_regression_target_is_refused(out: Path) -> None:
+    done = _run("select", "--dataset", "diabetes", "--out", out)
+    assert done.exit_code == 2
+    assert "1nn predicts classes" in done.stderr
+
+
+def test_out_must_be_a_folder_that_can_be_written(table: Path, tmp_path: Path) -> None:
+    done = _run("select", table, "-t", "out come", "--out", table, *_QUICK)
+    assert done.exit_code == 2
+    assert "--out must be a folder" in done.stderr
+    done = _run("select", table, "-t", "out come", "--out", table / "below", *_QUICK)
+    assert done.exit_code == 2
+    assert "cannot be written" in done.stderr
+
+
+def test_a_full_disk_is_one_line_and_exit_code_1(
+    table: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    done = _run("select", table, "-t", "out come", "--out", out, *_QUICK)
+    assert done.exit_code == 1
+    assert done.stderr == "bitsieve: error: No space left on device\n"
+    assert os.listdir(out) == []
+
+
+def test_a_fault_of_the_program_is_one_line_and_exit_code_1(
+    table: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import bitsieve._job
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("a fault\nof two lines")
+
+    monkeypatch.setattr(bitsieve._job.Job, "_load", broken)
+    done = _run("select", table, "-t", "out come", "--out", out)
+    assert done.exit_code == 1
+    assert done.stderr.startswith("bitsieve: error: RuntimeError: a fault of two lines")
+
+
+def _interrupt(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_before_there_is_anything(
+    table: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import bitsieve._job
+
+    monkeypatch.setattr(bitsieve._job.Job, "_load", _interrupt)
+    done = _run("select", table, "-t", "out come", "--out", out)
+    assert done.exit_code == 130
+    assert done.stderr == (
+        "bitsieve: error: stopped by Ctrl-C before there was anything to write\n"
+    )
+    assert not out.exists()
+
+
+def test_ctrl_c_in_the_outer_folds_keeps_the_search(
+    table: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import bitsieve.evaluation
+
+    monkeypatch.setattr(bitsieve.evaluation, "nested_cross_validate", _interrupt)
+    done = _run("select", table, "-t", "out come", "--out", out, *_QUICK)
+    assert done.exit_code == 130
+    results = json.loads((out / "run.json").read_text(encoding="utf-8"))["results"]
+    assert results["remeasured_error"] < 0.2
+    assert results["honest_error"] is None
+    assert "The job was stopped before the outer folds were done" in " ".join(done.stdout.split())
+
+
+# -- as a process ------------------------------------------------------------------------------
+
+
+def test_as_a_process(table: Path, out: Path) -> None:
+    process = _start("select", table, "-t", "out come", "--out", out, "--json", *_QUICK)
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert stderr == ""
+    assert json.loads(stdout)["status"] == "complete"
+
+
+def test_a_wrong_command_line_as_a_process(table: Path) -> None:
+    for arguments in (["selekt"], ["select", "--bogus"], ["select", table, "--cv", "x"]):
+        process = _start(*arguments)
+        stdout, stderr = process.communicate(timeout=60)
+        assert process.returncode == 2
+        assert stdout == ""
+        assert stderr.startswith("bitsieve: error: ")
+        assert stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_stdout(table: Path, out: Path) -> None:
+    with open("/dev/full", "w") as full:
+        process = _start("select", table, "-t", "out come", "--out", out, *_QUICK, stdout=full)
+        _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert stderr == "bitsieve: error: No space left on device\n"
+    assert sorted(os.listdir(out)) == _FILES
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT between processes")
+def test_ctrl_c_writes_what_there_is_and_exits_130(out: Path, tmp_path: Path) -> None:
+    stored = tmp_path / "stored"
+    process = _start(
+        "select", "--dataset", "digits", "--max-iter", 10**6, "--patience", 0,
+        "--out", out, "--checkpoint", stored,
+    )  # fmt: skip
+    deadline = time.monotonic() + 100
+    while not list(stored.glob("*.npz")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=100)
+    assert process.returncode == 130
+    assert stderr == ""
+    assert sorted(os.listdir(out)) == _FILES
+    record = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    assert record["status"] == "interrupted"
+    assert record["results"]["remeasured_error"] is None
+    assert record["results"]["honest_error"] is None
+    assert 0 < record["results"]["observed_error"] < 0.2
+    text = " ".join(stdout.split())
+    assert "Stopped by Ctrl-C: these are the results so far." in text
+    assert "no number here may be published" in text
