@@ -150,10 +150,8 @@ void KnnFitness::count_mask(const Word* mask, const Task& task, const Splits& sp
   } else {
     list_difference(origin->mask().data(), mask, n_words_, worker.added, worker.removed);
   }
-  worker.gram.assign(ld * ld, 0.0f);
-  worker.float_squares.assign(ld, 0.0f);
-  add_float_gram(table_, worker.added, +1.0f, worker.gram.data(), worker.float_squares.data());
-  add_float_gram(table_, worker.removed, -1.0f, worker.gram.data(), worker.float_squares.data());
+  worker.gram.resize(ld * ld);
+  float_gram(table_, worker.added, worker.removed, worker.gram.data(), worker.float_squares.data());
   if (origin != nullptr) origin->add_to(worker.gram.data());
   mirror(worker.gram.data(), ld);
 
@@ -212,12 +210,13 @@ void KnnFitness::count_streaming(const Word* mask, const Splits& splits, int n_t
     Worker& worker = *pool[static_cast<std::size_t>(w)];
     const std::size_t begin = block * n_rows;
     const std::size_t end = std::min(begin + n_rows, ld);
-    worker.gram.assign(n_rows * ld, 0.0f);
+    worker.gram.resize(n_rows * ld);
     for (std::size_t f = 0; f < features.size(); f += gram_block) {
       const std::size_t m = std::min(gram_block, features.size() - f);
       for (std::size_t j = 0; j < ld; j += strip) {
         kernels().gram_float(table_.values, ld, features.data() + f, m, begin, end, j,
-                             std::min(j + strip, ld), worker.gram.data() + j, ld, 1.0f);
+                             std::min(j + strip, ld), worker.gram.data() + j, ld, 1.0f,
+                             f == 0);
       }
     }
     for (std::size_t i = begin; i < std::min(end, n); ++i) {

@@ -9,15 +9,16 @@
 namespace bitsieve {
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float gone = 3.0e38f;  // no candidate, or no more of one; distances stay far below
+constexpr float threshold = 1.0e38f;
 constexpr std::size_t large_cluster = 16;  // from here on one sweep beats argmin after argmin
 
 }  // namespace
 
 NeighbourOrder::NeighbourOrder(std::size_t n, std::size_t ld, const std::int32_t* codes,
                                const Arbiter& arbiter)
-    : n_(n), ld_(ld), codes_(codes), arbiter_(arbiter), adjusted_(ld, infinity), roots_(ld, 0.0f),
-      lower_(ld) {}
+    : n_(n), ld_(ld), codes_(codes), arbiter_(arbiter), adjusted_(ld, gone), roots_(ld, 0.0f),
+      lower_(ld), block_least_((ld + least_block - 1) / least_block) {}
 
 void NeighbourOrder::begin_matrix(const double* squares, const double* bounds) {
   exact_ = true;
@@ -30,15 +31,33 @@ void NeighbourOrder::begin_matrix(const double* squares, const double* bounds) {
 
 void NeighbourOrder::begin_row(std::size_t i, const float* gram_row) {
   row_ = i;
+  const float own = adjusted_[i];
+  adjusted_[i] = gone;  // never a neighbour of itself
   kernels().lower_bounds(gram_row, adjusted_.data(), roots_.data(), 2 * roots_[i], ld_,
-                         lower_.data());
-  lower_[i] = infinity;  // never a neighbour of itself
+                         lower_.data(), block_least_.data());
+  adjusted_[i] = own;
   cluster_.clear();
   position_ = 0;
   peek();
 }
 
-void NeighbourOrder::peek() { next_sample_ = kernels().argmin(lower_.data(), ld_, &next_lower_); }
+void NeighbourOrder::peek() {
+  std::size_t block = 0;
+  for (std::size_t b = 1; b < block_least_.size(); ++b) {
+    if (block_least_[b] < block_least_[block]) block = b;
+  }
+  next_lower_ = block_least_[block];
+  const std::size_t begin = block * least_block;
+  next_sample_ = begin + kernels().find(lower_.data() + begin, std::min(least_block, ld_ - begin),
+                                        next_lower_);
+}
+
+void NeighbourOrder::remove(std::size_t j) {
+  lower_[j] = gone;
+  const std::size_t begin = j / least_block * least_block;
+  block_least_[j / least_block] =
+      kernels().least(lower_.data() + begin, std::min(least_block, ld_ - begin));
+}
 
 double NeighbourOrder::width(std::size_t j) const {
   const double reach = static_cast<double>(roots_[row_]) + static_cast<double>(roots_[j]);
@@ -48,15 +67,15 @@ double NeighbourOrder::width(std::size_t j) const {
 bool NeighbourOrder::gather() {
   cluster_.clear();
   position_ = 0;
-  if (next_lower_ == infinity) return false;
+  if (next_lower_ >= threshold) return false;
   double upper = -std::numeric_limits<double>::infinity();
   do {
     upper = std::max(upper, static_cast<double>(next_lower_) + width(next_sample_));
     cluster_.push_back({next_sample_, 0});
-    lower_[next_sample_] = infinity;
+    remove(next_sample_);
     if (cluster_.size() == large_cluster) sweep(upper);
     peek();
-  } while (!exact_ && next_lower_ <= upper);
+  } while (!exact_ && next_lower_ < threshold && next_lower_ <= upper);
   return true;
 }
 
@@ -68,7 +87,7 @@ void NeighbourOrder::sweep(double& upper) {
       if (lower_[j] <= upper) {
         upper = std::max(upper, static_cast<double>(lower_[j]) + width(j));
         cluster_.push_back({j, 0});
-        lower_[j] = infinity;
+        remove(j);
         grown = true;
       }
     }

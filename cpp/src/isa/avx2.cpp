@@ -69,7 +69,8 @@ const Kernels kernels_avx2 = {
     avx2::add_squares,
     avx2::gram_fixed,
     avx2::lower_bounds,
-    avx2::argmin,
+    avx2::least,
+    avx2::find,
     avx2::flips_nearest,
 };
 

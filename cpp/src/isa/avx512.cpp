@@ -61,7 +61,8 @@ const Kernels kernels_avx512 = {
     avx512::add_squares,
     avx512::gram_fixed,
     avx512::lower_bounds,
-    avx512::argmin,
+    avx512::least,
+    avx512::find,
     avx512::flips_nearest,
 };
 

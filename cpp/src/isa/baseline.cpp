@@ -111,7 +111,8 @@ const Kernels kernels_baseline = {
     baseline::add_squares,
     baseline::gram_fixed,
     baseline::lower_bounds,
-    baseline::argmin,
+    baseline::least,
+    baseline::find,
     baseline::flips_nearest,
 };
 

@@ -12,13 +12,16 @@
 #endif
 // clang-format on
 
+constexpr float far_away = 3.0e38f;  // no distance reaches it; marks what is no candidate
+
 // ---- float Gram ---------------------------------------------------------------------------
 
 // A tile of I rows by J vectors lives in registers for the whole block of features.
 template <int I, int J>
 BITSIEVE_INLINE void gram_float_tile(const float* table, std::size_t ld,
                                      const std::int32_t* features, std::size_t m, std::size_t i0,
-                                     std::size_t j0, float* gram, std::size_t ldc, float sign) {
+                                     std::size_t j0, float* gram, std::size_t ldc, float sign,
+                                     bool fresh) {
   using F = typename Isa::F;
   F total[I][J];
   for (int i = 0; i < I; ++i) {
@@ -37,26 +40,27 @@ BITSIEVE_INLINE void gram_float_tile(const float* table, std::size_t ld,
   for (int i = 0; i < I; ++i) {
     for (int j = 0; j < J; ++j) {
       float* out = gram + i * ldc + j * Isa::width;
-      Isa::store(out, Isa::multiply_add(factor, total[i][j], Isa::load(out)));
+      Isa::store(out, fresh ? Isa::multiply(factor, total[i][j])
+                            : Isa::multiply_add(factor, total[i][j], Isa::load(out)));
     }
   }
 }
 
 void gram_float(const float* table, std::size_t ld, const std::int32_t* features, std::size_t m,
                 std::size_t i_begin, std::size_t i_end, std::size_t j_begin, std::size_t j_end,
-                float* gram, std::size_t ldc, float sign) {
+                float* gram, std::size_t ldc, float sign, bool fresh) {
   constexpr std::size_t I = Isa::float_rows, J = Isa::float_columns, W = Isa::width;
   std::size_t j = j_begin;
   for (; j + J * W <= j_end; j += J * W) {
     for (std::size_t i = i_begin; i < i_end; i += I) {
       gram_float_tile<I, J>(table, ld, features, m, i, j,
-                            gram + (i - i_begin) * ldc + (j - j_begin), ldc, sign);
+                            gram + (i - i_begin) * ldc + (j - j_begin), ldc, sign, fresh);
     }
   }
   for (; j < j_end; j += W) {
     for (std::size_t i = i_begin; i < i_end; i += I) {
       gram_float_tile<I, 1>(table, ld, features, m, i, j,
-                            gram + (i - i_begin) * ldc + (j - j_begin), ldc, sign);
+                            gram + (i - i_begin) * ldc + (j - j_begin), ldc, sign, fresh);
     }
   }
 }
@@ -127,24 +131,34 @@ void gram_fixed(const double* rows, std::size_t ld, std::size_t m, std::size_t i
 // ---- nearest neighbours -------------------------------------------------------------------
 
 void lower_bounds(const float* gram_row, const float* squares, const float* roots, float factor,
-                  std::size_t ld, float* lower) {
+                  std::size_t ld, float* lower, float* block_least) {
   const auto minus_two = Isa::broadcast(-2.0f);
   const auto minus_factor = Isa::broadcast(-factor);
-  for (std::size_t j = 0; j < ld; j += Isa::width) {
-    const auto term = Isa::multiply_add(minus_two, Isa::load(gram_row + j), Isa::load(squares + j));
-    Isa::store(lower + j, Isa::multiply_add(minus_factor, Isa::load(roots + j), term));
+  for (std::size_t begin = 0; begin < ld; begin += least_block) {
+    const std::size_t end = begin + least_block < ld ? begin + least_block : ld;
+    auto lowest = Isa::broadcast(far_away);
+    for (std::size_t j = begin; j < end; j += Isa::width) {
+      const auto term =
+          Isa::multiply_add(minus_two, Isa::load(gram_row + j), Isa::load(squares + j));
+      const auto bound = Isa::multiply_add(minus_factor, Isa::load(roots + j), term);
+      Isa::store(lower + j, bound);
+      lowest = Isa::minimum(lowest, bound);
+    }
+    block_least[begin / least_block] = Isa::least(lowest);
   }
 }
 
-std::size_t argmin(const float* values, std::size_t ld, float* least) {
+float least(const float* values, std::size_t n) {
   auto lowest = Isa::load(values);
-  for (std::size_t j = Isa::width; j < ld; j += Isa::width) {
+  for (std::size_t j = Isa::width; j < n; j += Isa::width) {
     lowest = Isa::minimum(lowest, Isa::load(values + j));
   }
-  const float value = Isa::least(lowest);
-  *least = value;
+  return Isa::least(lowest);
+}
+
+std::size_t find(const float* values, std::size_t n, float value) {
   const auto wanted = Isa::broadcast(value);
-  for (std::size_t j = 0; j < ld; j += Isa::width) {
+  for (std::size_t j = 0; j < n; j += Isa::width) {
     const unsigned hits = Isa::equal(Isa::load(values + j), wanted);
     if (hits != 0) {
       std::size_t lane = 0;
@@ -152,7 +166,7 @@ std::size_t argmin(const float* values, std::size_t ld, float* least) {
       return j + lane;
     }
   }
-  return 0;
+  return n;
 }
 
 // ---- one-flip neighbours ------------------------------------------------------------------
@@ -162,7 +176,7 @@ void flips_nearest(const float* values, const float* base, std::size_t ld, const
                    std::int32_t* correct, std::uint16_t* unsure) {
   using F = typename Isa::F;
   constexpr int J = static_cast<int>(flip_lanes) / Isa::width;
-  const F far = Isa::broadcast(3.0e38f);
+  const F far = Isa::broadcast(far_away);
   const F value_error = Isa::broadcast(0x1p-21f);
   const F distance_error = Isa::broadcast(0x1p-22f);
   F signs[J], spreads[J];

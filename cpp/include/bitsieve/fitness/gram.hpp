@@ -33,9 +33,10 @@ inline constexpr std::size_t gram_block = 64;
 // |error of an element| <= gram_error(m) * |x_i| * |x_j| (norms over the m features).
 double gram_error(std::size_t m);
 
-// gram += sign * (products over the features), upper triangle; squares[i] += sum of squares.
-void add_float_gram(const TableView& table, const std::vector<std::int32_t>& features, float sign,
-                    float* gram, float* squares);
+// gram = products over the added features less those over the removed ones, upper triangle;
+// squares[i] = sum of squares over both. Neither need be cleared before.
+void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
+                const std::vector<std::int32_t>& removed, float* gram, float* squares);
 
 // One mask and its Gram matrix in units of 2^exponent.
 class GramState {

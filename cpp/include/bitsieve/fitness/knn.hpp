@@ -100,7 +100,8 @@ class KnnFitness {
   std::size_t n_words_;
   Splits fixed_;
   std::unique_ptr<GramState> state_, full_;
-  double full_credit_ = 0;
+  double full_credit_ = 0, median_credit_ = 0;  // features that a state would have saved so far
+  std::vector<Word> last_median_;
   std::vector<std::unique_ptr<Worker>> workers_;
   Counters counters_;
   std::mutex mutex_;  // one evaluation at a time; others wait

@@ -55,11 +55,13 @@ class NeighbourOrder {
   bool mixed() const;
   void arrange(const std::vector<std::int32_t>& features);
   void peek();
+  void remove(std::size_t j);
 
   std::size_t n_, ld_;
   const std::int32_t* codes_;
   Arbiter arbiter_;
   AlignedVector<float> adjusted_, roots_, lower_;
+  std::vector<float> block_least_;  // of each least_block of lower_
   bool exact_ = false;
   std::size_t row_ = 0;
   std::size_t next_sample_ = 0;

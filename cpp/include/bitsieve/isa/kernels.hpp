@@ -24,19 +24,21 @@ struct FlipTests {
   std::size_t n_splits;
 };
 
-inline constexpr std::size_t flip_lanes = 16;  // features a call of flips_nearest
+inline constexpr std::size_t flip_lanes = 16;    // features a call of flips_nearest
+inline constexpr std::size_t least_block = 256;  // values a minimum of lower_bounds
 
 struct Kernels {
   const char* name;
 
   // A rectangle of a Gram matrix over m chosen features of a feature-major table:
   //   gram[(i - i_begin) * ldc + j - j_begin] += sign * sum_f table[f * ld + i] * table[f * ld + j]
-  // for i in [i_begin, i_end), j in [j_begin, j_end), all multiples of 16.
+  // for i in [i_begin, i_end), j in [j_begin, j_end), all multiples of 16; `fresh` sets instead of
+  // adding, so that nobody need clear the matrix first.
   // Cost: a multiply-add a (pair, feature); limit 2 vectors of them a cycle (32 on AVX-512).
   // Rounding: |error| <= (m + 1) * 2^-24 * sum |products|, and one rounding of the sum with gram.
   void (*gram_float)(const float* table, std::size_t ld, const std::int32_t* features,
                      std::size_t m, std::size_t i_begin, std::size_t i_end, std::size_t j_begin,
-                     std::size_t j_end, float* gram, std::size_t ldc, float sign);
+                     std::size_t j_end, float* gram, std::size_t ldc, float sign, bool fresh);
 
   // squares[i] += sum_f table[f * ld + i]^2 for i < ld. Reads every line that gram_float will.
   void (*add_squares)(const float* table, std::size_t ld, const std::int32_t* features,
@@ -52,12 +54,15 @@ struct Kernels {
                      std::size_t ldc, double magic, int sign);
 
   // Lower bounds of the squared distances of one sample, less what is common to its row:
-  //   lower[j] = squares[j] - 2 * gram_row[j] - factor * roots[j]   for j < ld. Limit: memory.
+  //   lower[j] = squares[j] - 2 * gram_row[j] - factor * roots[j]   for j < ld,
+  // and the least of each least_block of them. Limit: memory.
   void (*lower_bounds)(const float* gram_row, const float* squares, const float* roots,
-                       float factor, std::size_t ld, float* lower);
+                       float factor, std::size_t ld, float* lower, float* block_least);
 
-  // The least value and its lowest index. Limit: one pass over L1.
-  std::size_t (*argmin)(const float* values, std::size_t ld, float* least);
+  // The least of n values (a multiple of 16), and the lowest index of a value among them.
+  // Limit: one pass over L1 each.
+  float (*least)(const float* values, std::size_t n);
+  std::size_t (*find)(const float* values, std::size_t n, float value);
 
   // One-flip neighbours under 1-NN, flip_lanes features at a time.
   //   values[j * 16 + lane]  feature values, sample-major
