@@ -1,0 +1,276 @@
+"""What an answer must not depend on: history, batch, threads, form of the masks, process."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import tables
+import twin_knn
+from sklearn.model_selection import ShuffleSplit, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+
+import bitsieve
+from bitsieve import Masks
+from bitsieve.fitness import Fitness, compile
+
+N, P = 65, 150
+KINDS = ("scales", "close", "integers", "outlier")
+
+
+def _data(kind: str) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    return tables.table(kind, rng, N, P), np.arange(N) % 3
+
+
+def _fitness(kind: str, k: int = 1, **options) -> Fitness:
+    return compile(KNeighborsClassifier(k), *_data(kind), **{"cv": 5, "n_jobs": 1, **options})
+
+
+def _masks(seed: int = 2) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.concatenate([tables.masks(rng, P), rng.random((12, P)) < 0.95, tables.masks(rng, P)])
+
+
+def _alone(kind: str, masks: np.ndarray, k: int = 1, **options) -> np.ndarray:
+    """Each mask asked of a fitness that knows nothing yet."""
+    return np.concatenate([_fitness(kind, k, **options).evaluate_splits(mask) for mask in masks])
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_history_order_and_size_of_batches(kind: str, k: int) -> None:
+    masks = _masks()
+    expected = _alone(kind, masks, k)
+    fitness = _fitness(kind, k)
+    rng = np.random.default_rng(3)
+    for size in (1, 2, 3, 7, len(masks)):
+        order = rng.permutation(len(masks))
+        for start in range(0, len(masks), size):
+            part = order[start : start + size]
+            np.testing.assert_array_equal(fitness.evaluate_splits(masks[part]), expected[part])
+        # A walk of close masks makes the kept state worth its keep.
+        walk = np.tile(masks[order[0]], (6, 1))
+        walk[np.arange(6), rng.integers(0, P, 6)] ^= True
+        for mask in walk:
+            fitness.evaluate(mask)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_threads(kind: str, n_jobs: int) -> None:
+    masks = _masks()
+    expected = _alone(kind, masks)
+    fitness = _fitness(kind, n_jobs=n_jobs)
+    for _ in range(3):
+        np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
+    base = masks[5]
+    np.testing.assert_array_equal(
+        fitness.evaluate_splits(Masks.neighbours(base, P)),
+        _fitness(kind).evaluate_splits(base ^ np.eye(P, dtype=bool)),
+    )
+
+
+def test_instruction_sets_mix() -> None:
+    """A state made under one instruction set serves the others."""
+    masks = _masks()
+    before = bitsieve.get_isa()
+    fitness = _fitness("scales")
+    answers = []
+    try:
+        for name in bitsieve.available_isas() * 2:
+            bitsieve.set_isa(name)
+            answers.append(fitness.evaluate_splits(masks))
+            answers.append(_fitness("scales").evaluate_splits(masks))
+    finally:
+        bitsieve.set_isa(before)
+    for answer in answers:
+        np.testing.assert_array_equal(answer, answers[0])
+
+
+def test_forms_of_masks() -> None:
+    masks = _masks()
+    expected = _alone("close", masks)
+    fitness = _fitness("close")
+    lists = [np.flatnonzero(mask) for mask in masks]
+    for form in (
+        masks,
+        masks.tolist(),
+        np.asfortranarray(masks),
+        Masks.from_bool(masks),
+        Masks.from_indices(lists, P),
+        Masks.from_words(Masks.from_bool(masks).words, P),
+    ):
+        np.testing.assert_array_equal(fitness.evaluate_splits(form), expected)
+        assert fitness.evaluate_splits(form).flags.c_contiguous
+    np.testing.assert_array_equal(fitness.evaluate(masks[4]), expected[4:5].mean(axis=1))
+
+
+@pytest.mark.parametrize("options", [{}, {"resample": True, "n_repeats": 3}])
+def test_two_python_threads_at_once(options: dict) -> None:
+    masks = _masks()
+    seeds = np.arange(len(masks), dtype=np.uint64)
+    expected = _fitness("scales", **options).evaluate_splits(masks, seeds)
+    fitness = _fitness("scales", **options, n_jobs=2)
+
+    def ask(seed: int) -> bool:
+        order = np.random.default_rng(seed).permutation(len(masks))
+        return np.array_equal(fitness.evaluate_splits(masks[order], seeds[order]), expected[order])
+
+    with ThreadPoolExecutor(2) as pool:
+        assert all(pool.map(ask, range(30)))
+    assert fitness.n_evaluations == 30 * len(masks)
+
+
+FORK = """
+    import os, sys, numpy as np
+    from sklearn.neighbors import KNeighborsClassifier
+    from bitsieve import Masks
+    from bitsieve.fitness import compile
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(171, 900)), np.arange(171) % 3
+    masks = rng.random((24, 900)) < 0.5
+    fitness = compile(KNeighborsClassifier(1), X, y, cv=5, n_jobs=3)
+    expected = fitness.evaluate_splits(masks)  # the pool has worked
+    near = fitness.evaluate_splits(Masks.neighbours(masks[0], 900))
+    for generation in range(3):  # children of children
+        pid = os.fork()
+        if pid:
+            _, status = os.waitpid(pid, 0)
+            again = np.array_equal(fitness.evaluate_splits(masks), expected)
+            os._exit(0 if again and os.waitstatus_to_exitcode(status) == 0 else 1)
+        if not np.array_equal(fitness.evaluate_splits(masks), expected):
+            os._exit(2)
+        if not np.array_equal(fitness.evaluate_splits(Masks.neighbours(masks[0], 900)), near):
+            os._exit(3)
+    os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+def test_after_a_fork() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(FORK)],
+        timeout=120,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"cv": 3, "n_repeats": 4, "random_state": 5},
+        {"cv": 3, "n_repeats": 4},
+        {"cv": StratifiedKFold(3, shuffle=True)},
+        {"cv": ShuffleSplit(4, random_state=np.random.RandomState(0))},
+        {"cv": 3, "n_repeats": 2, "random_state": np.random.RandomState(0)},
+        {"resample": True, "n_repeats": 2},
+        {"scoring": "f1_macro"},
+        {"scoring": "balanced_accuracy", "k": 5},
+    ],
+    ids=lambda options: ", ".join(options) or "plain",
+)
+def test_after_pickling(options: dict) -> None:
+    """The copy answers alike, also where the splits were drawn without a seed."""
+    fitness = _fitness("integers", **options)
+    masks = _masks()
+    expected = fitness.evaluate_splits(masks, 9)
+    copy = pickle.loads(pickle.dumps(fitness))
+    np.testing.assert_array_equal(copy.evaluate_splits(masks, 9), expected)
+    assert (copy.kernel, copy.n_splits) == (fitness.kernel, fitness.n_splits)
+    assert copy.fingerprint() == fitness.fingerprint()
+
+
+def test_splits_from_a_generator_pickle() -> None:
+    X, y = _data("integers")
+    folds = list(StratifiedKFold(4).split(X, y))
+    fitness = compile(KNeighborsClassifier(1), X, y, cv=(fold for fold in folds))
+    expected = fitness.evaluate_splits(_masks())
+    np.testing.assert_array_equal(
+        expected, compile(KNeighborsClassifier(1), X, y, cv=folds).evaluate_splits(_masks())
+    )
+    copy = pickle.loads(pickle.dumps(fitness))
+    np.testing.assert_array_equal(copy.evaluate_splits(_masks()), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16])
+def test_x_is_neither_written_nor_copied_in_meaning(dtype: type) -> None:
+    rng = np.random.default_rng(8)
+    values = (100 * rng.normal(size=(40, 30))).astype(dtype)
+    y = np.arange(40) % 2
+    y.setflags(write=False)
+    masks = rng.random((10, 30)) < 0.5
+    splits = [(np.arange(20), np.arange(20, 40))]
+    expected = twin_knn.evaluate_splits(values, y, masks, splits, 3)
+    for X in (values, np.asfortranarray(values), np.repeat(values, 2, axis=1)[:, ::2]):
+        before = X.copy()
+        X.setflags(write=False)
+        fitness = compile(KNeighborsClassifier(3), X, y, cv=splits)
+        np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
+        np.testing.assert_array_equal(X, before)
+    masks.setflags(write=False)
+    np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
+
+
+def test_arguments_stay_as_they_are() -> None:
+    estimator = KNeighborsClassifier(3)
+    before = dict(estimator.__dict__)
+    compile(estimator, *_data("integers")).evaluate(_masks())
+    assert estimator.__dict__ == before
+
+
+def test_fingerprints_tell_fitnesses_apart() -> None:
+    X, y = _data("integers")
+    X = X.astype(np.float64)
+    other = X.copy()
+    other[3, 4] += 1
+    variants = [
+        compile(KNeighborsClassifier(1), X, y),
+        compile(KNeighborsClassifier(3), X, y),
+        compile(KNeighborsClassifier(1), other, y),
+        compile(KNeighborsClassifier(1), X, y[::-1]),
+        compile(KNeighborsClassifier(1), X, y, cv=4),
+        compile(KNeighborsClassifier(1), X, y, scoring="balanced_accuracy"),
+        compile(KNeighborsClassifier(1), X, y, resample=True),
+        compile(KNeighborsClassifier(1), X, y, resample=True, n_repeats=2),
+    ]
+    prints = [fitness.fingerprint() for fitness in variants]
+    for a, b in itertools.combinations(prints, 2):
+        assert a != b
+    assert compile(KNeighborsClassifier(1), X.copy(), y.copy()).fingerprint() == prints[0]
+
+
+def test_fingerprint_of_a_callable_scorer_outlives_the_process() -> None:
+    code = """
+        import numpy as np
+        from sklearn.neighbors import KNeighborsClassifier
+        from bitsieve.fitness import compile
+        padding = [object() for _ in range({size})]
+        def right(estimator, X, y):
+            return float((estimator.predict(X) == y).mean())
+        X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
+        print(compile(KNeighborsClassifier(1), X, y, scoring=right).fingerprint())
+    """
+    prints = {
+        subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code).format(size=size)],
+            timeout=120,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for size in (1, 100_000)
+    }
+    assert len(prints) == 1

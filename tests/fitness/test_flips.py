@@ -1,0 +1,162 @@
+"""Neighbourhoods in compact form: the answer of the masks written out, in every bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tables
+import twin_knn
+from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+
+from bitsieve import Masks
+from bitsieve.fitness import Fitness, compile
+
+PAIRS = [(np.arange(3, 45), np.arange(3)), (np.arange(0, 45, 2), np.arange(1, 45, 2))]
+
+
+def _bases(rng: np.random.Generator, p: int) -> dict[str, np.ndarray]:
+    one = np.arange(p) == p // 2
+    return {
+        "empty": np.zeros(p, bool),
+        "one": one,
+        "two": one | (np.arange(p) == 0),
+        "half": rng.random(p) < 0.5,
+        "full": np.ones(p, bool),
+    }
+
+
+def _fitness(kind: str, p: int, k: int = 1, n_classes: int = 3, **options) -> Fitness:
+    rng = np.random.default_rng([p, *kind.encode()])
+    X, y = tables.table(kind, rng, 45, p), np.arange(45) % n_classes
+    return compile(KNeighborsClassifier(k), X, y, **{"cv": 4, "n_jobs": 1, **options})
+
+
+def _twin(fitness: Fitness, masks: np.ndarray, k: int, scoring: str = "accuracy") -> np.ndarray:
+    table = fitness.table
+    return twin_knn.evaluate_splits(table.X, table.y, masks, fitness.splits(), k, scoring)
+
+
+@pytest.mark.parametrize("p", [1, 16, 33])
+@pytest.mark.parametrize("kind", tables.KINDS)
+def test_one_flip_neighbours(isa: str, kind: str, p: int) -> None:
+    fitness = _fitness(kind, p)
+    for name, base in _bases(np.random.default_rng(p), p).items():
+        masks = base ^ np.eye(p, dtype=bool)
+        got = fitness.evaluate_splits(Masks.neighbours(base, p))
+        np.testing.assert_array_equal(got, fitness.evaluate_splits(masks), err_msg=name)
+        if name != "full":
+            np.testing.assert_array_equal(got, _twin(fitness, masks, 1), err_msg=name)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "f1_macro"])
+@pytest.mark.parametrize("n_classes", [2, 5, 10])
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("kind", ["scales", "integers"])
+def test_classes_scores_and_neighbours(kind: str, k: int, n_classes: int, scoring: str) -> None:
+    p = 40
+    fitness = _fitness(kind, p, k, n_classes, scoring=scoring)
+    for name, base in _bases(np.random.default_rng(k), p).items():
+        masks = base ^ np.eye(p, dtype=bool)
+        got = fitness.evaluate_splits(Masks.neighbours(base, p))
+        np.testing.assert_array_equal(got, fitness.evaluate_splits(masks), err_msg=name)
+        if scoring != "f1_macro" and name == "half":
+            np.testing.assert_array_equal(got, _twin(fitness, masks, k, scoring))
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize(
+    "cv", [RepeatedStratifiedKFold(n_splits=4, n_repeats=20, random_state=0), PAIRS, 15]
+)
+def test_any_splits(cv, k: int) -> None:
+    p = 70
+    fitness = _fitness("close", p, k, cv=cv)
+    base = np.random.default_rng(1).random(p) < 0.3
+    masks = base ^ np.eye(p, dtype=bool)
+    got = fitness.evaluate_splits(Masks.neighbours(base, p))
+    np.testing.assert_array_equal(got, fitness.evaluate_splits(masks))
+    np.testing.assert_array_equal(got[::9], _twin(fitness, masks[::9], k))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_chosen_flips_in_any_order_and_twice(n_jobs: int) -> None:
+    p = 130
+    fitness = _fitness("scales", p, n_jobs=n_jobs)
+    rng = np.random.default_rng(2)
+    base = rng.random(p) < 0.5
+    for size in (0, 1, 15, 16, 17, 200):
+        flips = rng.integers(0, p, size)
+        masks = base ^ np.eye(p, dtype=bool)[flips]
+        got = fitness.evaluate_splits(Masks.neighbours(base, p, flips))
+        assert got.shape == (size, 4)
+        np.testing.assert_array_equal(got, fitness.evaluate_splits(masks))
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("kind", ["float64", "scales", "integers", "close"])
+def test_many_flips_a_mask(kind: str, k: int) -> None:
+    p = 65
+    fitness = _fitness(kind, p, k)
+    rng = np.random.default_rng(3)
+    base = rng.random(p) < 0.5
+    # None, one, two, the same twice (no change), all; the last leaves the mask empty.
+    lists = [
+        [],
+        [3],
+        [64, 0],
+        [7, 7],
+        [5, 9, 5],
+        list(range(p)),
+        rng.permutation(p)[:30].tolist(),
+        np.flatnonzero(base).tolist(),
+    ]
+    indptr = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+    indices = np.array([f for part in lists for f in part], dtype=np.int64)
+    words = Masks.from_bool(base).words[0]
+    compact = Masks._make(p, None, words, indptr, indices)
+    packed = compact.to_bool()
+    assert not packed[-1].any()
+    got = fitness.evaluate_splits(compact)
+    np.testing.assert_array_equal(got, fitness.evaluate_splits(packed))
+    np.testing.assert_array_equal(got, _twin(fitness, packed, k))
+
+
+def test_slices_and_single_neighbours() -> None:
+    p = 33
+    fitness = _fitness("integers", p)
+    near = Masks.neighbours(np.arange(p) % 2 == 0, p)
+    expected = fitness.evaluate_splits(near)
+    np.testing.assert_array_equal(fitness.evaluate_splits(near[5:9]), expected[5:9])
+    np.testing.assert_array_equal(fitness.evaluate_splits(near[np.array([9, 2])]), expected[[9, 2]])
+    np.testing.assert_array_equal(fitness.evaluate_splits(near[32]), expected[32:])
+    np.testing.assert_array_equal(
+        fitness.evaluate_splits(Masks.concatenate([near, near])), np.tile(expected, (2, 1))
+    )
+
+
+def test_walk_along_neighbourhoods() -> None:
+    """Forward selection: each step's base is the best neighbour of the last."""
+    p = 64
+    fitness = _fitness("scales", p, n_classes=2)
+    base = np.zeros(p, bool)
+    for _ in range(8):
+        scores = fitness.evaluate(Masks.neighbours(base, p))
+        fresh = _fitness("scales", p, n_classes=2)
+        np.testing.assert_array_equal(scores, fresh.evaluate(base ^ np.eye(p, dtype=bool)))
+        base[np.argmax(scores)] ^= True
+
+
+def test_wide_neighbourhood_needs_no_wide_memory() -> None:
+    """All 20,000 neighbours, though as packed words they would be 50 MB."""
+    rng = np.random.default_rng(0)
+    p = 20_000
+    X, y = rng.normal(size=(20, p)).astype(np.float32), np.arange(20) % 2
+    fitness = compile(KNeighborsClassifier(1), X, y, cv=4)
+    base = np.arange(p) < 5
+    near = Masks.neighbours(base, p)
+    scores = fitness.evaluate(near)
+    assert near._words is None
+    some = np.array([0, 4, 5, 77, p - 1])
+    np.testing.assert_array_equal(
+        scores[some], fitness.evaluate(base ^ (np.arange(p) == some[:, None]))
+    )

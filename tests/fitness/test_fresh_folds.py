@@ -1,0 +1,153 @@
+"""Folds drawn from the seed of an evaluation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tables
+import twin_knn
+from sklearn.model_selection import (
+    KFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    cross_val_score,
+)
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from bitsieve import Masks
+from bitsieve.fitness import compile
+
+RNG = np.random.default_rng(4)
+N, P = 63, 40
+X = RNG.normal(size=(N, P))
+Y = np.digitize(X[:, 0] + RNG.normal(size=N), [-1.0, 0.5])
+MASKS = tables.masks(RNG, P)
+SEEDS = RNG.integers(0, 2**63, len(MASKS)).astype(np.uint64)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize(("cv", "n_repeats"), [(5, 1), (3, 4), (KFold(4), 1), (2, 40)])
+@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "f1_macro"])
+def test_equals_scikit_learn_on_the_splits_of_the_seed(cv, n_repeats: int, scoring, k: int) -> None:
+    estimator = KNeighborsClassifier(k)
+    fitness = compile(
+        estimator, X, Y, scoring=scoring, cv=cv, n_repeats=n_repeats, resample=True, n_jobs=1
+    )
+    assert (fitness.kernel, fitness.resample) == ("knn", True)
+    got = fitness.evaluate_splits(MASKS, SEEDS)
+    for m in (1, 5, 8):
+        splits = fitness.splits(int(SEEDS[m]))
+        assert len(splits) == fitness.n_splits
+        view = X[:, MASKS[m]]
+        if n_repeats < 10:
+            expected = cross_val_score(estimator, view, Y, scoring=scoring, cv=splits)
+            np.testing.assert_allclose(got[m], expected, rtol=1e-12)
+        if scoring != "f1_macro":
+            twin = twin_knn.evaluate_splits(X, Y, MASKS[m : m + 1], splits, k, scoring)
+            np.testing.assert_array_equal(got[m], twin[0])
+    empty = twin_knn.evaluate_splits(X, Y, MASKS[:1], fitness.splits(int(SEEDS[0])), k, "accuracy")
+    if scoring == "accuracy":
+        np.testing.assert_array_equal(got[0], empty[0])
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_common_and_independent_seeds(k: int, n_jobs: int) -> None:
+    options = {"cv": 5, "n_repeats": 2, "resample": True}
+    fitness = compile(KNeighborsClassifier(k), X, Y, **options, n_jobs=n_jobs)
+    alone = np.concatenate(
+        [
+            compile(KNeighborsClassifier(k), X, Y, **options).evaluate_splits(mask, int(seed))
+            for mask, seed in zip(MASKS, SEEDS, strict=True)
+        ]
+    )
+    np.testing.assert_array_equal(fitness.evaluate_splits(MASKS, SEEDS), alone)
+    order = RNG.permutation(len(MASKS))
+    np.testing.assert_array_equal(fitness.evaluate_splits(MASKS[order], SEEDS[order]), alone[order])
+    np.testing.assert_array_equal(fitness.evaluate_splits(MASKS, SEEDS.tolist()), alone)
+    common = fitness.evaluate_splits(MASKS, 11)
+    np.testing.assert_array_equal(
+        common, fitness.evaluate_splits(MASKS, np.full(len(MASKS), 11))
+    )
+    np.testing.assert_array_equal(common, fitness.evaluate_splits(MASKS, np.uint64(11)))
+    # Another seed, other folds.
+    assert (common[5] != fitness.evaluate_splits(MASKS[5], 12)[0]).any()
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_neighbours_under_common_and_independent_seeds(k: int) -> None:
+    fitness = compile(KNeighborsClassifier(k), X, Y, cv=4, n_repeats=2, resample=True, n_jobs=2)
+    near = Masks.neighbours(MASKS[4], P)
+    seeds = np.arange(P, dtype=np.uint64) // 3
+    for s in (5, seeds):
+        expected = fitness.evaluate_splits(near.to_bool(), s)
+        np.testing.assert_array_equal(fitness.evaluate_splits(near, s), expected)
+
+
+def test_seeds_at_both_ends() -> None:
+    fitness = compile(KNeighborsClassifier(1), X, Y, resample=True)
+    for seed in (0, 1, 2**63, 2**64 - 1):
+        splits = fitness.splits(seed)
+        expected = twin_knn.evaluate_splits(X, Y, MASKS, splits)
+        np.testing.assert_array_equal(fitness.evaluate_splits(MASKS, seed), expected)
+        covered = np.sort(np.concatenate([test for _, test in splits]))
+        np.testing.assert_array_equal(covered, np.arange(N))
+
+
+def test_fixed_splits_ignore_seeds() -> None:
+    fitness = compile(KNeighborsClassifier(1), X, Y)
+    expected = fitness.evaluate_splits(MASKS)
+    np.testing.assert_array_equal(fitness.evaluate_splits(MASKS, SEEDS), expected)
+    np.testing.assert_array_equal(fitness.evaluate_splits(MASKS, 2**64 - 1), expected)
+
+
+def test_the_splits_given_out_are_copies() -> None:
+    for resample in (False, True):
+        fitness = compile(KNeighborsClassifier(1), X, Y, resample=resample)
+        expected = fitness.evaluate_splits(MASKS)
+        for train, test in fitness.splits():
+            train[:] = 0
+            test[:] = 0
+        np.testing.assert_array_equal(fitness.evaluate_splits(MASKS), expected)
+
+
+@pytest.mark.parametrize(
+    ("cv", "n_splits"),
+    [
+        (5, 5),
+        (None, 5),
+        (StratifiedKFold(3), 3),
+        (RepeatedStratifiedKFold(n_splits=3, n_repeats=4), 12),
+    ],
+)
+def test_resampled_gives_the_same_kind_of_folds(cv, n_splits: int) -> None:
+    fixed = compile(KNeighborsClassifier(1), X, Y, cv=cv)
+    fresh = fixed.resampled()
+    assert fresh is not None
+    assert fresh.resample
+    assert fresh.n_splits == fixed.n_splits == n_splits
+    assert fresh.resampled() is fresh
+    direct = compile(KNeighborsClassifier(1), X, Y, cv=cv, resample=True)
+    np.testing.assert_array_equal(
+        fresh.evaluate_splits(MASKS, SEEDS), direct.evaluate_splits(MASKS, SEEDS)
+    )
+
+
+def test_resampled_has_no_meaning_for_given_pairs() -> None:
+    pairs = [(np.arange(40), np.arange(40, N))]
+    assert compile(KNeighborsClassifier(1), X, Y, cv=pairs).resampled() is None
+
+
+def test_general_fitness_draws_the_same_folds() -> None:
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    general = compile(tree, X, Y, cv=4, resample=True, n_jobs=1)
+    assert general.kernel is None
+    kernel = compile(KNeighborsClassifier(1), X, Y, cv=4, resample=True)
+    for a, b in zip(general.splits(3), kernel.splits(3), strict=True):
+        np.testing.assert_array_equal(a[0], b[0])
+        np.testing.assert_array_equal(a[1], b[1])
+    got = general.evaluate_splits(MASKS[4:6], np.array([3, 8]))
+    for row, mask, seed in zip(got, MASKS[4:6], (3, 8), strict=True):
+        expected = cross_val_score(tree, X[:, mask], Y, cv=general.splits(seed))
+        np.testing.assert_array_equal(row, expected)
