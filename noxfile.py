@@ -80,6 +80,7 @@ def sanitize(session: nox.Session) -> None:
         "--force-reinstall",
         "-Ccmake.define.BITSIEVE_SANITIZE=ON",
         "-Ccmake.build-type=RelWithDebInfo",
+        "-Ccmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1",  # -O2 takes minutes more
         f"-Cbuild-dir={folder}/build",
         ".",
     )

@@ -10,6 +10,19 @@ import sys
 from bitsieve import _core
 from bitsieve._version import __version__
 
+_PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "joblib",
+    "pandas",
+    "polars",
+    "matplotlib",
+    "rich",
+    "typer",
+    "torch",
+)
+
 
 def available_isas() -> list[str]:
     """Return the instruction sets of this build that the processor has, lowest first.
@@ -82,9 +95,9 @@ def show_versions() -> None:
     """
     print(f"bitsieve {__version__}")
     print(f"python {sys.version.split()[0]} on {platform.platform()}")
-    print(f"instruction set {get_isa()} of {', '.join(available_isas())}; {os.cpu_count()} processors")
-    packages = ("numpy", "scipy", "scikit-learn", "joblib", "pandas", "polars", "matplotlib", "torch")
-    for package in packages:
+    print(f"instruction set {get_isa()} of {', '.join(available_isas())}")
+    print(f"{os.cpu_count()} processors")
+    for package in _PACKAGES:
         try:
             print(f"{package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
