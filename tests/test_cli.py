@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
+
 from bitsieve._version import __version__
 from bitsieve.cli import app
-from typer.testing import CliRunner
 
 _FILES = ["convergence.png", "run.json", "selection.csv"]
 _QUICK = ["--max-iter", "30", "--repeats", "2", "--seed", "1"]
@@ -54,8 +55,8 @@ def _rows(informative: float = 4.0, n: int = 40) -> list[list[Any]]:
     y = np.repeat(["sick", "well"], n // 2)
     X = rng.normal(size=(n, 8))
     X[y == "well", 0] += informative
-    header = ["id", "[red]first[/red]", 'a,"b"', "β-catenin", "g3", "g4", "g5", "g6", "g7", "out come"]
-    return [header, *([f"s{i}", *X[i].tolist(), y[i]] for i in range(n))]
+    names = ["[red]first[/red]", 'a,"b"', "β-catenin", "g3", "g4", "g5", "g6", "g7"]
+    return [["id", *names, "out come"], *([f"s{i}", *X[i].tolist(), y[i]] for i in range(n))]
 
 
 @pytest.fixture
@@ -161,11 +162,12 @@ def test_json_is_one_object_and_nothing_else(table: Path, out: Path) -> None:
 
 def test_the_selection_scores_what_is_reported(table: Path, out: Path) -> None:
     """The honest folds, made again here with scikit-learn alone."""
-    from bitsieve import BinarySPSA
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
+
+    from bitsieve import BinarySPSA
 
     done = _run("select", table, "-t", "out come", "--out", out, "--json", *_QUICK)
     results = json.loads(done.stdout)["results"]
@@ -228,7 +230,8 @@ def test_every_estimator_runs(table: Path, out: Path, estimator: str) -> None:
 def test_scaling_is_recorded(table: Path, out: Path, scale: str) -> None:
     done = _run("select", table, "-t", "out come", "--out", out, "--scale", scale, "-q", *_QUICK)
     assert done.exit_code == 0
-    assert json.loads((out / "run.json").read_text(encoding="utf-8"))["parameters"]["scale"] == scale
+    record = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    assert record["parameters"]["scale"] == scale
 
 
 def test_other_scorers_are_shown_as_they_are(table: Path, out: Path) -> None:

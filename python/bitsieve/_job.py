@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ class Job:
     file: Path | None
     target: str | None
     dataset: str | None
-    orient: str
+    orient: Literal["auto", "samples", "features"]
     index: str | None
     method: str
     estimator: str
@@ -203,7 +203,8 @@ class Job:
             )
         if self.file is None:
             table = _bundled(str(self.dataset))
-            source, identity = str(self.dataset), {"dataset": self.dataset}
+            source = str(self.dataset)
+            identity: dict[str, Any] = {"dataset": source}
         else:
             if self.target is None and _is_text(self.file):
                 raise ValueError(
@@ -230,6 +231,7 @@ class Job:
         """Refuse folds that the outer training parts cannot give, before anything long starts."""
         if not self.outer_folds:
             return
+        assert table.codes is not None
         largest = int(np.bincount(table.codes).max())
         if largest < self.outer_folds:
             raise ValueError(

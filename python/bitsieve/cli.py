@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -29,14 +29,14 @@ app = typer.Typer(
 )
 
 
-class Scale(str, Enum):
+class Scale(StrEnum):
     """What happens to the columns before the search."""
 
     standard = "standard"
     none = "none"
 
 
-class Orient(str, Enum):
+class Orient(StrEnum):
     """What the rows of a file are."""
 
     auto = "auto"
@@ -177,7 +177,8 @@ def datasets(
 
             table = Table(box=box.SIMPLE_HEAD)
             for name in ("name", "samples", "features", "task", "classes"):
-                table.add_column(name, justify="right" if name in ("samples", "features") else "left")
+                number = name in ("samples", "features")
+                table.add_column(name, justify="right" if number else "left")
             for row in rows:
                 table.add_row(*(str(row[key]) for key in row))
             Console(markup=False, highlight=False).print(table)

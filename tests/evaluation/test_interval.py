@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+
 from bitsieve.evaluation import Interval, corrected_t_interval
 from bitsieve.evaluation.interval import score_range
 

@@ -7,8 +7,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from bitsieve import BinarySPSA
-from bitsieve.evaluation import nested_cross_validate
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -25,6 +23,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+from bitsieve import BinarySPSA
+from bitsieve.evaluation import nested_cross_validate
 
 
 def test_scores_equal_cross_val_score_of_the_pipeline() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from bitsieve.report import convergence_info, plot_convergence
 
 

@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
+
 from bitsieve.report import write_atomically
 
 
@@ -18,9 +19,7 @@ def test_replaces_the_old_content_and_leaves_nothing_else(tmp_path: Path) -> Non
     assert os.listdir(path.parent) == ["a.txt"]
 
 
-def test_a_failed_write_keeps_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.txt"
     write_atomically(path, b"old")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import sklearn
+
 from bitsieve.report import environment, file_identity, write_run_json
 from bitsieve.report.record import jsonable
 

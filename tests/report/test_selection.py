@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
 from bitsieve.report import selection_rows, write_selection_csv
 
 

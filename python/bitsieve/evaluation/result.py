@@ -83,12 +83,12 @@ class NestedResult:
     @property
     def n_features(self) -> NDArray[np.int64]:
         """Number of selected features in each fold."""
-        return self.supports.sum(axis=1).astype(np.int64)
+        return np.asarray(self.supports.sum(axis=1), dtype=np.int64)
 
     @property
     def n_times_selected(self) -> NDArray[np.int64]:
         """In how many folds each feature was selected, shape (n_features,)."""
-        return self.supports.sum(axis=0).astype(np.int64)
+        return np.asarray(self.supports.sum(axis=0), dtype=np.int64)
 
     @property
     def consensus_support(self) -> NDArray[np.bool_]:

@@ -165,7 +165,7 @@ def _running_mean(values: _Floats, window: int) -> _Floats:
     return means
 
 
-_LEVEL_STYLES = {
+_LEVEL_STYLES: dict[str, dict[str, Any]] = {
     "re-measured": {"color": "#b36b00", "linestyle": (0, (5, 2))},
     "honest": {"color": "#b00020", "linestyle": "-"},
     "all features": {"color": "#555555", "linestyle": (0, (1, 1.5))},
@@ -198,6 +198,15 @@ def plot_convergence(
         Without matplotlib.
     OSError
         Where the file cannot be written.
+
+    Examples
+    --------
+    >>> from bitsieve.report import convergence_info, plot_convergence
+    >>> history = {"iteration": [0, 1], "score": [0.5, 0.75], "best_observed": [0.5, 0.75],
+    ...            "n_selected": [3, 2], "n_selected_best": [3, 2]}
+    >>> figure = plot_convergence(convergence_info(history), "convergence.png")
+    >>> len(figure.axes)
+    2
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
@@ -237,7 +246,7 @@ def plot_convergence(
     outer = " (outer folds)" if info.band is None else " (outer folds; shaded: interval)"
     notes = {"re-measured": " (optimistic)", "honest": outer}
     for name, level in info.levels.items():
-        style: dict[str, Any] = dict(_LEVEL_STYLES.get(name, {"color": "#777777"}))
+        style = _LEVEL_STYLES.get(name, {"color": "#777777"})
         value = f"{level:.1f} %" if info.is_error else f"{level:.3f}"
         above.axhline(level, linewidth=1.4, label=f"{name} {value}{notes.get(name, '')}", **style)
     above.set_ylabel(info.label)

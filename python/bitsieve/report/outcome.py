@@ -177,7 +177,11 @@ class Outcome:
                 "fold_observed_scores": nested.observed_scores,
                 "fold_remeasured_scores": nested.remeasured_scores,
                 "fold_n_selected": nested.n_features,
-                "consensus": [str(self.names[i]) for i in np.flatnonzero(nested.consensus_support)],
+                "consensus": [
+                    str(name)
+                    for name, kept in zip(self.names, nested.consensus_support, strict=True)
+                    if kept
+                ],
                 "outer_seconds": float(nested.seconds.sum()),
             }
         if self.is_error:
@@ -205,6 +209,19 @@ def outcome_table(outcome: Outcome, *, n_names: int = 8) -> Table:
     -------
     rich.table.Table
         Three columns: what, value, and what the value is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitsieve.report import Outcome, outcome_table
+    >>> outcome = Outcome(
+    ...     source="genes.csv", method="bspsa", estimator="1nn", scoring="accuracy",
+    ...     names=["tp53", "egfr"], n_samples=40, support=np.array([True, False]), observed=0.95,
+    ...     remeasured=0.93, n_evaluations=30, n_iterations=10, seconds=0.1)
+    >>> outcome_table(outcome).row_count
+    5
+    >>> outcome.sentences()[-1]
+    'No outer folds were asked for: there is no honest error, so no number here may be published.'
     """
     from rich import box
     from rich.table import Table
@@ -269,6 +286,15 @@ def outcome_table(outcome: Outcome, *, n_names: int = 8) -> Table:
 
 def printable(text: str) -> str:
     """Return text that is safe on a terminal: control characters as escapes.
+
+    Parameters
+    ----------
+    text : str
+        Such as a name from a file.
+
+    Returns
+    -------
+    str
 
     Examples
     --------

@@ -166,8 +166,8 @@ def _version(package: str) -> str | None:
 
 def _isa() -> str | None:
     try:
-        import bitsieve
+        from bitsieve._isa import get_isa
 
-        return str(bitsieve.get_isa())
-    except (ImportError, AttributeError):
+        return get_isa()
+    except ImportError:
         return None

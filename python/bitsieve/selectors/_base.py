@@ -7,7 +7,7 @@ the parameters named under :class:`SearchSelector` must be among them.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     n_repeats: int
     scoring: Any
     resample: bool
-    folds: str
+    folds: Literal["common", "independent"]
     max_evaluations: int | None
     max_time: float | None
     random_state: Any
@@ -55,7 +55,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         """Return the search for a table, unseeded: the loop gives it its seed."""
 
     @abstractmethod
-    def _limits(self, n_features: int) -> dict[str, int | None]:
+    def _limits(self, n_features: int) -> tuple[int | None, int | None]:
         """Return ``max_iter`` and ``patience`` for a number of features."""
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> SearchSelector:
@@ -105,6 +105,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             device=self.device,
         )
         search = self._make_search(table)
+        max_iter, patience = self._limits(table.n_features)
         try:
             result = run(
                 search,
@@ -117,7 +118,8 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                 random_state=key,
                 folds=self.folds,
                 progress=self.progress,
-                **self._limits(table.n_features),
+                max_iter=max_iter,
+                patience=patience,
             )
         except KeyboardInterrupt as stop:
             partial = getattr(stop, "partial_result", None)
@@ -176,7 +178,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
 
 def _refuse_what_scikit_learn_refuses(X: Any) -> None:
     """Refuse in scikit-learn's own words and types where its checks of estimators ask for them."""
-    shape = getattr(X, "shape", ())
+    shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) == 2 and shape[1] == 0:
         raise ValueError(
             f"Found array with 0 feature(s) (shape={tuple(shape)}) while a minimum of 1 is "

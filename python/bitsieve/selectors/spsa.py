@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -158,7 +158,7 @@ class BinarySPSA(SearchSelector):
         A: float | None = None,
         alpha: float = 0.6,
         start: float | ArrayLike | Callable[..., Any] | None = None,
-        folds: str = "common",
+        folds: Literal["common", "independent"] = "common",
         resample: bool = True,
         admit_perturbed: bool = False,
         random_state: Any = None,
@@ -197,7 +197,7 @@ class BinarySPSA(SearchSelector):
         self.callbacks = callbacks
         self.progress = progress
 
-    def _limits(self, n_features: int) -> dict[str, int | None]:
+    def _limits(self, n_features: int) -> tuple[int | None, int | None]:
         max_iter, patience = self.max_iter, self.patience
         if isinstance(max_iter, str):
             _only_auto("max_iter", max_iter)
@@ -210,7 +210,7 @@ class BinarySPSA(SearchSelector):
             # Section IV: a run has stalled after a quarter of its iterations without a new best.
             # In a short run a quarter is too few to tell.
             patience = None if max_iter is None else max(_LEAST_PATIENCE, int(max_iter) // 4)
-        return {"max_iter": max_iter, "patience": patience}
+        return max_iter, patience
 
     def _make_search(self, table: Table) -> BinarySPSASearch:
         start, scores = self._start(table)
@@ -228,7 +228,7 @@ class BinarySPSA(SearchSelector):
         )
 
     def _start(self, table: Table) -> tuple[Any, Any]:
-        """Return a start (None, a number or a mask) and the scores of a filter, one of them None."""
+        """Return a start (None, a number, a mask) and the scores of a filter, one of them None."""
         start = self.start
         if callable(start):
             scores = start(table.X, table.y)
