@@ -366,7 +366,7 @@ def test_damaged_and_absent_files(table: Path, tmp_path: Path, out: Path) -> Non
 def test_a_regression_target_is_refused(out: Path) -> None:
     done = _run("select", "--dataset", "diabetes", "--out", out)
     assert done.exit_code == 2
-    assert "1nn predicts classes" in done.stderr
+    assert "the estimators here predict classes" in done.stderr
 
 
 def test_out_must_be_a_folder_that_can_be_written(table: Path, tmp_path: Path) -> None:
@@ -396,10 +396,10 @@ def test_a_fault_of_the_program_is_one_line_and_exit_code_1(
 ) -> None:
     import bitsieve._job
 
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a fault\nof two lines")
 
-    monkeypatch.setattr(bitsieve._job.Job, "_load", broken)
+    monkeypatch.setattr(bitsieve._job, "load_input", broken)
     done = _run("select", table, "-t", "out come", "--out", out)
     assert done.exit_code == 1
     assert done.stderr.startswith("bitsieve: error: RuntimeError: a fault of two lines")
@@ -414,7 +414,7 @@ def test_ctrl_c_before_there_is_anything(
 ) -> None:
     import bitsieve._job
 
-    monkeypatch.setattr(bitsieve._job.Job, "_load", _interrupt)
+    monkeypatch.setattr(bitsieve._job, "load_input", _interrupt)
     done = _run("select", table, "-t", "out come", "--out", out)
     assert done.exit_code == 130
     assert done.stderr == (

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Iterator
@@ -23,15 +22,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitsieve._errors import closest
+from bitsieve._job_input import JobInput, check_folds, load_input, make_folder, refuse_file
 from bitsieve._version import __version__
-from bitsieve.data import Table, datasets, read_table
 from bitsieve.report import (
     Outcome,
     convergence_info,
-    file_identity,
     outcome_table,
     plot_convergence,
     write_run_json,
@@ -39,18 +36,9 @@ from bitsieve.report import (
 )
 from bitsieve.report.record import jsonable
 
-__all__ = ["FinishedJob", "Job", "dataset_rows"]
+__all__ = ["FinishedJob", "Job"]
 
 _FILES = ("selection.csv", "run.json", "convergence.png")
-
-
-@dataclass(frozen=True)
-class _Data:
-    X: NDArray[Any]
-    y: NDArray[Any]
-    names: list[str]
-    source: str
-    identity: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -98,10 +86,13 @@ class Job:
         """
         if self.outer_folds == 1:
             raise ValueError("--outer-folds must be 0 (none) or at least 2, got 1")
-        _refuse_file(self.out)
+        refuse_file(self.out)
         model = self._model(_drawn_seed() if self.seed is None else self.seed)
-        data = self._load()
-        _make_folder(self.out)
+        data = load_input(
+            self.file, self.dataset, target=self.target, orient=self.orient, index=self.index
+        )
+        check_folds(data.table, outer_folds=self.outer_folds, cv=self.cv)
+        make_folder(self.out)
         with _plain_warnings():
             return self._search(model, data)
 
@@ -134,7 +125,7 @@ class Job:
         scaler = [("scaler", StandardScaler())] if self.scale == "standard" else []
         return Pipeline([*scaler, ("selector", selector)])
 
-    def _search(self, model: Any, data: _Data) -> FinishedJob:
+    def _search(self, model: Any, data: JobInput) -> FinishedJob:
         selector = model.named_steps["selector"]
         interrupted = False
         start = time.perf_counter()
@@ -173,7 +164,7 @@ class Job:
         done.write(selector.history_)
         return done
 
-    def _outer_folds(self, model: Any, data: _Data, seed: int) -> Any:
+    def _outer_folds(self, model: Any, data: JobInput, seed: int) -> Any:
         from sklearn.model_selection import StratifiedKFold
 
         from bitsieve.evaluation import nested_cross_validate
@@ -188,64 +179,7 @@ class Job:
             model, None, data.X, data.y, cv=folds, scoring=self.scoring, random_state=seed
         )
 
-    def _load(self) -> _Data:
-        """Read the file or the bundled data set.
-
-        Raises
-        ------
-        ValueError
-            Where neither or both were named, or the data are not fit for classification.
-        """
-        if (self.file is None) == (self.dataset is None):
-            raise ValueError(
-                "name either a FILE with --target, or --dataset with a bundled data set "
-                "(bitsieve datasets lists them)"
-            )
-        if self.file is None:
-            table = _bundled(str(self.dataset))
-            source = str(self.dataset)
-            identity: dict[str, Any] = {"dataset": source}
-        else:
-            if self.target is None and _is_text(self.file):
-                raise ValueError(
-                    f"{self.file}: --target is needed: the column to predict, or a file with labels"
-                )
-            table = read_table(
-                self.file, target=self.target, orient=self.orient, index=self.index or "auto"
-            )
-            source, identity = self.file.name, file_identity(self.file)
-            if self.target is not None and Path(self.target).is_file():
-                identity["target"] = file_identity(self.target)
-        if table.y is None:
-            raise ValueError(f"{source}: --target is needed, the name of what to predict")
-        if table.task != "classification":
-            raise ValueError(
-                f"{source}: the target holds numbers that are no classes (from {table.y.min():g} "
-                f"to {table.y.max():g}), but {self.estimator} predicts classes; bin them first"
-            )
-        self._check_folds(table)
-        names = table.names or [f"x{i}" for i in range(table.n_features)]
-        return _Data(table.X, table.y, list(names), source, identity)
-
-    def _check_folds(self, table: Table) -> None:
-        """Refuse folds that the outer training parts cannot give, before anything long starts."""
-        if not self.outer_folds:
-            return
-        assert table.codes is not None
-        largest = int(np.bincount(table.codes).max())
-        if largest < self.outer_folds:
-            raise ValueError(
-                f"--outer-folds {self.outer_folds} is more than the largest class has samples "
-                f"({largest}): lower it, or give 0 for none"
-            )
-        left = largest - -(-largest // self.outer_folds)
-        if left < self.cv:
-            raise ValueError(
-                f"--cv {self.cv} is more than an outer training part has samples of the largest "
-                f"class ({left} of {largest}): lower it, or give --outer-folds 0"
-            )
-
-    def _record(self, selector: Any, data: _Data, outcome: Outcome) -> dict[str, Any]:
+    def _record(self, selector: Any, data: JobInput, outcome: Outcome) -> dict[str, Any]:
         """Return everything that run.json holds."""
         classes, counts = np.unique(data.y, return_counts=True)
         parameters = {key: value for key, value in asdict(self).items() if key != "progress"}
@@ -360,54 +294,6 @@ class FinishedJob:
         console.print(f"Written to {self.job.out}: {', '.join(_FILES)}", soft_wrap=True)
         if self.outcome.interrupted:
             console.print("Stopped by Ctrl-C: these are the results so far.")
-
-
-def dataset_rows() -> list[dict[str, Any]]:
-    """Return name, samples, features, task and classes of every bundled data set.
-
-    Returns
-    -------
-    list of dict
-    """
-    bundles = [datasets.load(name) for name in datasets.names()]
-    return [
-        {
-            "name": bundle.name,
-            "samples": bundle.X.shape[0],
-            "features": bundle.X.shape[1],
-            "task": bundle.task,
-            "classes": ", ".join(bundle.target_names),
-        }
-        for bundle in bundles
-    ]
-
-
-def _is_text(file: Path) -> bool:
-    """Whether a file is a table of text, which has no target of its own."""
-    return not file.name.lower().endswith(".npz") and file.is_file()
-
-
-def _bundled(name: str) -> Table:
-    bundle = datasets.load(name)
-    y = np.array(bundle.target_names)[bundle.y] if bundle.target_names else bundle.y
-    return Table(bundle.X, y, names=bundle.names, task=bundle.task)
-
-
-def _refuse_file(out: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"--out must be a folder, but {out} is a file: give another name")
-
-
-def _make_folder(out: Path) -> None:
-    """Make the folder for the results and try to write in it, before anything long starts."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=out):
-            pass
-    except OSError as error:
-        raise ValueError(
-            f"--out {out} cannot be written ({error.strerror}): give another folder"
-        ) from error
 
 
 def _check_scoring(scoring: str) -> None:

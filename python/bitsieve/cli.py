@@ -162,7 +162,7 @@ def datasets(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """List the bundled data sets."""
-    from bitsieve._job import dataset_rows
+    from bitsieve._job_input import dataset_rows
 
     with _one_line_errors():
         rows = dataset_rows()

@@ -1,0 +1,157 @@
+"""What a selection job reads, and where it may write: everything that is refused early."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve.data import Table, datasets, read_table
+from bitsieve.report import file_identity
+
+__all__ = ["JobInput", "check_folds", "dataset_rows", "load_input", "make_folder", "refuse_file"]
+
+
+@dataclass(frozen=True)
+class JobInput:
+    """A table of classes, where it came from, and what identifies the files."""
+
+    table: Table
+    names: list[str]
+    source: str
+    identity: dict[str, Any]
+
+    @property
+    def X(self) -> NDArray[Any]:
+        """Features, shape (n_samples, n_features)."""
+        return self.table.X
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """Labels, shape (n_samples,)."""
+        assert self.table.y is not None
+        return self.table.y
+
+
+def load_input(
+    file: Path | None,
+    dataset: str | None,
+    *,
+    target: str | None,
+    orient: Literal["auto", "samples", "features"],
+    index: str | None,
+) -> JobInput:
+    """Read the file or the bundled data set.
+
+    Parameters
+    ----------
+    file : Path or None
+    dataset : str or None
+        Either of the two.
+    target, orient, index
+        As in :func:`bitsieve.data.read_table`.
+
+    Returns
+    -------
+    JobInput
+
+    Raises
+    ------
+    ValueError
+        Where neither or both were named, or the data are not fit for classification.
+    """
+    if (file is None) == (dataset is None):
+        raise ValueError(
+            "name either a FILE with --target, or --dataset with a bundled data set "
+            "(bitsieve datasets lists them)"
+        )
+    if file is None:
+        source = str(dataset)
+        table = _bundled(source)
+        identity: dict[str, Any] = {"dataset": source}
+    else:
+        if target is None and file.is_file() and not file.name.lower().endswith(".npz"):
+            raise ValueError(
+                f"{file}: --target is needed: the column to predict, or a file with labels"
+            )
+        table = read_table(file, target=target, orient=orient, index=index or "auto")
+        source, identity = file.name, file_identity(file)
+        if target is not None and Path(target).is_file():
+            identity["target"] = file_identity(target)
+    if table.y is None:
+        raise ValueError(f"{source}: --target is needed, the name of what to predict")
+    if table.task != "classification":
+        raise ValueError(
+            f"{source}: the target holds numbers that are no classes (from {table.y.min():g} to "
+            f"{table.y.max():g}), but the estimators here predict classes; bin them first"
+        )
+    names = table.names or [f"x{i}" for i in range(table.n_features)]
+    return JobInput(table, list(names), source, identity)
+
+
+def check_folds(table: Table, *, outer_folds: int, cv: int) -> None:
+    """Refuse folds that the outer training parts cannot give.
+
+    Raises
+    ------
+    ValueError
+        Where every class is smaller than the folds.
+    """
+    if not outer_folds:
+        return
+    assert table.codes is not None
+    largest = int(np.bincount(table.codes).max())
+    if largest < outer_folds:
+        raise ValueError(
+            f"--outer-folds {outer_folds} is more than the largest class has samples "
+            f"({largest}): lower it, or give 0 for none"
+        )
+    left = largest - -(-largest // outer_folds)
+    if left < cv:
+        raise ValueError(
+            f"--cv {cv} is more than an outer training part has samples of the largest class "
+            f"({left} of {largest}): lower it, or give --outer-folds 0"
+        )
+
+
+def refuse_file(out: Path) -> None:
+    """Refuse an --out that is no folder."""
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out must be a folder, but {out} is a file: give another name")
+
+
+def make_folder(out: Path) -> None:
+    """Make the folder for the results and try to write in it, before anything long starts."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"--out {out} cannot be written ({error.strerror}): give another folder"
+        ) from error
+
+
+def dataset_rows() -> list[dict[str, Any]]:
+    """Return name, samples, features, task and classes of every bundled data set."""
+    bundles = [datasets.load(name) for name in datasets.names()]
+    return [
+        {
+            "name": bundle.name,
+            "samples": bundle.X.shape[0],
+            "features": bundle.X.shape[1],
+            "task": bundle.task,
+            "classes": ", ".join(bundle.target_names),
+        }
+        for bundle in bundles
+    ]
+
+
+def _bundled(name: str) -> Table:
+    bundle = datasets.load(name)
+    y = np.array(bundle.target_names)[bundle.y] if bundle.target_names else bundle.y
+    return Table(bundle.X, y, names=bundle.names, task=bundle.task)
