@@ -40,14 +40,14 @@ void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
                 const std::vector<std::int32_t>& removed, float* gram, float* squares) {
   const Kernels& kernel = kernels();
   const std::size_t ld = table.ld;
-  std::fill(squares, squares + ld, 0.0f);
+  if (squares != nullptr) std::fill(squares, squares + ld, 0.0f);
   bool fresh = true;
   for (const auto* features : {&added, &removed}) {
     const float sign = features == &added ? 1.0f : -1.0f;
     for (std::size_t begin = 0; begin < features->size(); begin += gram_block) {
       const std::int32_t* block = features->data() + begin;
       const std::size_t m = std::min(gram_block, features->size() - begin);
-      kernel.add_squares(table.values, ld, block, m, squares);
+      if (squares != nullptr) kernel.add_squares(table.values, ld, block, m, squares);
       for (std::size_t j = 0; j < ld; j += tile) {
         const std::size_t end = std::min(j + tile, ld);
         kernel.gram_float(table.values, ld, block, m, 0, j + 16, j, end, gram + j, ld, sign, fresh);

@@ -151,7 +151,13 @@ void KnnFitness::count_mask(const Word* mask, const Task& task, const Splits& sp
     list_difference(origin->mask().data(), mask, n_words_, worker.added, worker.removed);
   }
   worker.gram.resize(ld * ld);
-  float_gram(table_, worker.added, worker.removed, worker.gram.data(), worker.float_squares.data());
+  // With features added only, the diagonal is their sum of squares, to the same error.
+  const bool added_only = worker.removed.empty();
+  float_gram(table_, worker.added, worker.removed, worker.gram.data(),
+             added_only ? nullptr : worker.float_squares.data());
+  if (added_only) {
+    for (std::size_t j = 0; j < n; ++j) worker.float_squares[j] = worker.gram[j * ld + j];
+  }
   if (origin != nullptr) origin->add_to(worker.gram.data());
   mirror(worker.gram.data(), ld);
 

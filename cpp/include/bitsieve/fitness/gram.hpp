@@ -34,7 +34,8 @@ inline constexpr std::size_t gram_block = 64;
 double gram_error(std::size_t m);
 
 // gram = products over the added features less those over the removed ones, upper triangle;
-// squares[i] = sum of squares over both. Neither need be cleared before.
+// squares[i] = sum of squares over both (null where the diagonal says enough). Neither need be
+// cleared before.
 void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
                 const std::vector<std::int32_t>& removed, float* gram, float* squares);
 
