@@ -1,7 +1,7 @@
 """The command line: what it prints, writes and returns.
 
-Most tests call the program inside this process through typer's runner; a few start it for real,
-since exit codes, signals and a full disk are matters of processes.
+Most tests call ``main`` inside this process; a few start the program for real, since signals and
+a full disk are matters of processes.
 """
 
 from __future__ import annotations
@@ -9,28 +9,42 @@ from __future__ import annotations
 import csv
 import gzip
 import hashlib
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from bitsieve._version import __version__
-from bitsieve.cli import app
+from bitsieve.cli import main
 
 _FILES = ["convergence.png", "run.json", "selection.csv"]
 _QUICK = ["--max-iter", "30", "--repeats", "2", "--seed", "1"]
 
 
-def _run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(a) for a in arguments])
+class _Done(NamedTuple):
+    exit_code: object
+    stdout: str
+    stderr: str
+
+    @property
+    def output(self) -> str:
+        return self.stdout + self.stderr
+
+
+def _run(*arguments: object) -> _Done:
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with redirect_stdout(stdout), redirect_stderr(stderr), pytest.raises(SystemExit) as stop:
+        main([str(a) for a in arguments])
+    return _Done(stop.value.code, stdout.getvalue(), stderr.getvalue())
 
 
 def _start(*arguments: object, **options: Any) -> subprocess.Popen[str]:
