@@ -1,0 +1,147 @@
+"""Estimators without a kernel: scikit-learn on masked views."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from bitsieve import Masks
+from bitsieve.fitness import compile
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(50, 8)) * 10.0 ** np.arange(-4, 4)
+Y = np.array(["no", "yes"])[(X[:, 4] + RNG.normal(size=50) > 0).astype(int)]
+MASKS = RNG.random((5, 8)) < 0.5
+MASKS[0] = False
+MASKS[1] = True
+
+
+def _expected(estimator: Any, y: np.ndarray = Y, **options: Any) -> np.ndarray:
+    rows = []
+    for mask in MASKS:
+        used, view = (estimator, X[:, mask]) if mask.any() else (DummyClassifier(), X)
+        rows.append(cross_val_score(used, view, y, error_score="raise", **options))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        make_pipeline(StandardScaler(), KNeighborsClassifier(3)),
+        make_pipeline(StandardScaler(), SVC()),
+        SVC(kernel="linear", C=0.1),
+        DecisionTreeClassifier(random_state=0),
+        RandomForestClassifier(5, random_state=1),
+        GaussianNB(),
+        KNeighborsClassifier(3, weights="distance"),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+    ],
+    ids=lambda estimator: repr(estimator)[:40],
+)
+def test_equals_cross_val_score(estimator: Any) -> None:
+    fitness = compile(estimator, X, Y, cv=4, n_jobs=1)
+    assert fitness.kernel is None
+    np.testing.assert_array_equal(fitness.evaluate_splits(MASKS), _expected(estimator, cv=4))
+    # A function of the mask alone: order and batch do not matter.
+    np.testing.assert_array_equal(
+        fitness.evaluate(MASKS[::-1]), fitness.evaluate_splits(MASKS).mean(axis=1)[::-1]
+    )
+
+
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "f1_macro", "neg_log_loss", "roc_auc"])
+def test_scorers(scoring: str) -> None:
+    y = (Y == "yes").astype(int)
+    estimator = GaussianNB()
+    fitness = compile(estimator, X, y, cv=4, scoring=scoring, n_jobs=1)
+    np.testing.assert_array_equal(
+        fitness.evaluate_splits(MASKS), _expected(estimator, y, cv=4, scoring=scoring)
+    )
+
+
+def test_groups_and_splitters() -> None:
+    groups = np.arange(50) // 5
+    for cv in (GroupKFold(4), StratifiedKFold(3, shuffle=True, random_state=0)):
+        fitness = compile(GaussianNB(), X, Y, cv=cv, groups=groups, n_jobs=1)
+        expected = _expected(GaussianNB(), cv=cv, groups=groups)
+        np.testing.assert_array_equal(fitness.evaluate_splits(MASKS), expected)
+
+
+def test_two_jobs_equal_one() -> None:
+    tree = DecisionTreeClassifier(random_state=0)
+    one, two = (compile(tree, X, Y, cv=4, n_jobs=n) for n in (1, 2))
+    np.testing.assert_array_equal(one.evaluate_splits(MASKS), two.evaluate_splits(MASKS))
+
+
+def test_neighbourhoods() -> None:
+    fitness = compile(GaussianNB(), X, Y, cv=4, n_jobs=1)
+    near = Masks.neighbours(MASKS[2], 8)
+    np.testing.assert_array_equal(
+        fitness.evaluate_splits(near), fitness.evaluate_splits(near.to_bool())
+    )
+
+
+def test_sample_weight_is_given_to_fit() -> None:
+    weights = np.where(Y == "yes", 20.0, 0.05)
+    estimator = GaussianNB()
+    fitness = compile(estimator, X, Y, cv=4, sample_weight=weights, n_jobs=1)
+    expected = _expected(estimator, cv=4, params={"sample_weight": weights})
+    np.testing.assert_array_equal(fitness.evaluate_splits(MASKS), expected)
+    assert (expected != _expected(estimator, cv=4)).any()
+
+
+def test_sample_weight_leaves_no_kernel() -> None:
+    fitness = compile(KNeighborsClassifier(1), X, Y, sample_weight=np.ones(50), n_jobs=1)
+    assert fitness.kernel is None
+
+
+def test_sample_weight_of_another_length_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"sample_weight.*50|50.*sample_weight"):
+        compile(GaussianNB(), X, Y, sample_weight=np.ones(49), n_jobs=1).evaluate(MASKS)
+
+
+def test_regressor() -> None:
+    y = X[:, 4] + 0.1 * RNG.normal(size=50)
+    fitness = compile(Ridge(), X, y, cv=4, n_jobs=1)
+    masks = MASKS[MASKS.any(axis=1)]
+    expected = [cross_val_score(Ridge(), X[:, mask], y, cv=4) for mask in masks]
+    np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
+
+
+def test_an_estimator_that_fails_says_so() -> None:
+    class Broken(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            raise RuntimeError("no luck")
+
+    with pytest.raises(RuntimeError, match="no luck"):
+        compile(Broken(), X, Y, n_jobs=1).evaluate(MASKS)
+
+
+def test_pickles_and_counts() -> None:
+    fitness = compile(make_pipeline(StandardScaler(), SVC()), X, Y, cv=3, n_jobs=1)
+    expected = fitness.evaluate(MASKS)
+    assert fitness.n_evaluations == 5
+    copy = pickle.loads(pickle.dumps(fitness))
+    np.testing.assert_array_equal(copy.evaluate(MASKS), expected)
+    assert copy.fingerprint() == fitness.fingerprint()
+
+
+def test_an_estimator_changed_later_changes_nothing() -> None:
+    """What was compiled is the estimator as it was."""
+    estimator = KNeighborsClassifier(1, weights="distance")
+    fitness = compile(estimator, X, Y, cv=4, n_jobs=1)
+    expected = fitness.evaluate(MASKS)
+    estimator.set_params(n_neighbors=9)
+    np.testing.assert_array_equal(fitness.evaluate(MASKS), expected)
