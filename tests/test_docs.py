@@ -97,9 +97,14 @@ def _parameters(value: Any) -> list[str]:
 
 
 def _is_declared(value: type) -> bool:
-    """Tell whether a class only declares: protocols, errors, enumerations."""
-    is_protocol = getattr(value, "_is_protocol", False)
+    """Tell whether a class only declares: protocols, errors, enumerations, abstract classes."""
+    is_protocol = getattr(value, "_is_protocol", False) or inspect.isabstract(value)
     return is_protocol or issubclass(value, (Exception, enum.Enum, dict))
+
+
+def _fills_in(value: type) -> bool:
+    """Tell whether a class fills in an abstract one that is documented itself."""
+    return any(inspect.isabstract(base) for base in value.__bases__ if base in PUBLIC.values())
 
 
 def _is_result(value: type) -> bool:
@@ -121,7 +126,7 @@ def test_docstring_has_its_sections(name: str) -> None:
     text = inspect.getdoc(value) or ""
     first = text.splitlines()[0] if text else ""
     assert first.endswith((".", ":")), f"the first line must be a sentence, got {first!r}"
-    if inspect.isclass(value) and _is_declared(value):
+    if inspect.isclass(value) and (_is_declared(value) or _fills_in(value)):
         return
     sections = _sections(text)
     if inspect.isclass(value):
@@ -144,7 +149,7 @@ def test_every_parameter_is_described(name: str) -> None:
     text = inspect.getdoc(value) or ""
     described = set(re.findall(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: :|$)", text, re.MULTILINE))
     names = {n.lstrip("*") for group in described for n in group.split(", ")}
-    if inspect.isclass(value) and (_is_declared(value) or _is_result(value)):
+    if inspect.isclass(value) and (_is_declared(value) or _is_result(value) or _fills_in(value)):
         return
     missing = [p for p in _parameters(value) if p not in names]
     assert not missing, f"not described: {missing}"
