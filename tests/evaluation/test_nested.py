@@ -214,6 +214,19 @@ def test_claims_are_compared_with_the_honest_score() -> None:
     assert "optimistic, not for publication" in found.summary()
 
 
+def test_claims_of_another_scorer_are_not_compared() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = BinarySPSA(KNeighborsClassifier(1), max_iter=2, n_repeats=1, random_state=0)
+    one = KNeighborsClassifier(5)
+    assert np.isfinite(nested_cross_validate(selector, one, X, y, cv=2).optimism)
+    assert np.isfinite(
+        nested_cross_validate(selector, one, X, y, cv=2, scoring="accuracy").optimism
+    )
+    other = nested_cross_validate(selector, one, X, y, cv=2, scoring="roc_auc")
+    assert np.isnan(other.optimism)
+    assert np.isfinite(other.observed_scores).all()
+
+
 def test_the_result_pickles() -> None:
     X, y = load_iris(return_X_y=True)
     found = nested_cross_validate(SelectKBest(k=2), KNeighborsClassifier(1), X, y)

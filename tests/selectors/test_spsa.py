@@ -219,6 +219,26 @@ def test_ctrl_c_sets_the_attributes_and_is_raised_again(planted: _Data) -> None:
     assert selector.transform(planted[0]).shape[1] == selector.support_.sum()
 
 
+@pytest.mark.parametrize("random_state", [0, None])
+def test_an_interrupted_run_goes_on_as_if_nothing_had_been(
+    planted: _Data, tmp_path: Path, random_state: int | None
+) -> None:
+    def stop(turn: Any) -> None:
+        if turn.iteration == 20:
+            raise KeyboardInterrupt
+
+    options: dict[str, Any] = {"max_iter": 50, "random_state": random_state}
+    with pytest.raises(KeyboardInterrupt):
+        _fit(planted, checkpoint=tmp_path, callbacks=[stop], **options)
+    resumed = _fit(planted, checkpoint=tmp_path, **options)
+    whole = _fit(planted, **{**options, "random_state": resumed.seed_})
+    np.testing.assert_array_equal(resumed.history_["score"], whole.history_["score"])
+    np.testing.assert_array_equal(resumed.support_, whole.support_)
+    assert resumed.best_score_ == whole.best_score_
+    anew = _fit(planted, checkpoint=tmp_path, resume=False, **{**options, "random_state": 5})
+    assert anew.seed_ == 5
+
+
 def test_one_feature_and_few_samples() -> None:
     y = np.array([0, 0, 0, 1, 1, 1])
     selector = BinarySPSA(KNeighborsClassifier(1), cv=3, max_iter=5, random_state=0)

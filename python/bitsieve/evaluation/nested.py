@@ -117,9 +117,10 @@ def nested_cross_validate(
     search_scoring = getattr(last_selecting_step(selector), "scoring", None)
     if scoring is None:
         scoring = search_scoring
-    same_scoring = search_scoring in (None, scoring) or scoring is None
     scorer = check_scoring(estimator, scoring=scoring)
     name = _scorer_name(scoring, estimator)
+    # A claim in another scorer's units cannot be compared with the honest score.
+    same_scoring = search_scoring is scoring or _scorer_name(search_scoring, estimator) == name
 
     labels = np.asarray(y)
     splitter = check_cv(cv, labels, classifier=is_classifier(estimator))

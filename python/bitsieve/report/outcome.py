@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import plural
-
 from .selection import selection_rows
 
 if TYPE_CHECKING:
@@ -123,7 +121,7 @@ class Outcome:
         )
         if self.nested.score < self.nested.full_score:
             said.append(
-                f"On the same folds the full set of {plural(len(self.names), 'feature')} predicts "
+                f"On the same folds the full set of {_counted(len(self.names))} predicts "
                 f"better than the selection does ({self.shown(self.nested.full_score)})."
             )
         if self.nested.beats_chance is False:
@@ -264,7 +262,7 @@ def outcome_table(outcome: Outcome, *, n_names: int = 8) -> Table:
         row(
             f"full-set {what}",
             outcome.shown(nested.full_score),
-            f"{plural(len(outcome.names), 'feature')}, same outer folds",
+            f"{_counted(len(outcome.names))}, same outer folds",
         )
         row(
             f"chance {what}",
@@ -282,6 +280,10 @@ def outcome_table(outcome: Outcome, *, n_names: int = 8) -> Table:
         + ("" if nested is None else f", outer folds {float(nested.seconds.sum()):.1f} s"),
     )
     return table
+
+
+def _counted(n_features: int) -> str:
+    return f"{n_features:,} feature" + ("" if n_features == 1 else "s")
 
 
 def printable(text: str) -> str:
