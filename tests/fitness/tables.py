@@ -46,7 +46,7 @@ KINDS: dict[str, Callable[[Rng, int, int], Array]] = {
 def table(kind: str, rng: Rng, n: int, p: int) -> Array:
     """Samples x features; at least one value varies."""
     X = KINDS[kind](rng, n, p)
-    if (X == X[0]).all():
+    if not np.ptp(X, axis=0).any():
         X[0, 0] += 1
     return X
 

@@ -117,20 +117,30 @@ PAIRS = [(np.arange(30), np.arange(30, 40))]
         ({"cv": "five"}, "cv"),
         ({"cv": []}, r"cv=\[\] gave no splits"),
         ({"cv": [([], [1, 2])]}, "split 0 of .* has an empty training set"),
-        ({"cv": [*PAIRS, (np.arange(5), [])]}, "split 1 of .* has an empty test set"),
-        ({"cv": 21}, r"cv=21 folds are more than any class has members \(0: 20, 1: 20\); "
-                     "lower cv to 20 or fewer"),
+        ({"cv": [*PAIRS, (np.arange(5), [])]}, "(?s)split 1 of .* has an empty test set"),
+        (
+            {"cv": 21},
+            r"cv=21 folds are more than any class has members \(0: 20, 1: 20\); "
+            "lower cv to 20 or fewer",
+        ),
         ({"n_repeats": 0}, "n_repeats must be a whole number of at least 1, got 0"),
         ({"n_repeats": 2.0}, "n_repeats must be a whole number of at least 1, got 2.0"),
         ({"n_repeats": True}, "n_repeats must be a whole number of at least 1, got True"),
-        ({"n_repeats": 3, "cv": KFold(3)}, "n_repeats=3 repeats a number of folds; with cv=KFold "
-                                           "use a repeated splitter, for example Repeated"),
+        (
+            {"n_repeats": 3, "cv": KFold(3)},
+            "n_repeats=3 repeats a number of folds; with cv=KFold "
+            "use a repeated splitter, for example Repeated",
+        ),
         ({"n_repeats": 3, "cv": PAIRS}, "n_repeats=3 repeats a number of folds"),
         ({"resample": True, "cv": PAIRS}, "resample=True draws fresh folds from the seed, which"),
-        ({"resample": True, "cv": LeaveOneOut()}, "which cv=LeaveOneOut does not allow; give cv as "
-                                                  "a number of folds"),
-        ({"resample": True, "cv": GroupKFold(2), "groups": Y}, "which cv=GroupKFold does not "
-                                                               "allow.*or set resample=False"),
+        (
+            {"resample": True, "cv": LeaveOneOut()},
+            "which cv=LeaveOneOut does not allow; give cv as a number of folds",
+        ),
+        (
+            {"resample": True, "cv": GroupKFold(2), "groups": Y},
+            "which cv=GroupKFold does not allow.*or set resample=False",
+        ),
         ({"cv": GroupKFold(2)}, "groups"),
         ({"cv": [(np.arange(30), np.arange(30, 41))]}, "40|samples|index"),
         ({"cv": [(np.arange(30), np.arange(-1, 5))]}, "samples|index|negative"),
@@ -141,7 +151,7 @@ PAIRS = [(np.arange(30), np.arange(30, 40))]
         ({"scoring": "sharpness"}, "sharpness"),
         ({"scoring": ["accuracy", "f1"]}, "scoring"),
     ],
-    ids=str,
+    ids=[str(i) for i in range(27)],
 )
 def test_options_are_refused(options: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
@@ -149,10 +159,28 @@ def test_options_are_refused(options: dict, message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        {"cv": [*PAIRS, (np.arange(35), [])]},
+        {"cv": PAIRS, "resample": True},
+        {"cv": PAIRS, "n_repeats": 2},
+    ],
+)
+def test_messages_about_lists_of_splits_are_short(options: dict) -> None:
+    with pytest.raises(ValueError, match="cv") as error:
+        compile(KNN, X, Y, **options)
+    assert len(str(error.value)) < 250
+
+
+@pytest.mark.parametrize(
     ("k", "options", "message"),
     [
-        (33, {}, "n_neighbors=33 is more than the 32 training samples of the smallest split; "
-                 "lower n_neighbors or raise cv"),
+        (
+            33,
+            {},
+            "n_neighbors=33 is more than the 32 training samples of the smallest split; "
+            "lower n_neighbors or raise cv",
+        ),
         (33, {"resample": True}, "n_neighbors=33 is more than the 32 training samples"),
         (6, {"cv": [*PAIRS, (np.arange(5), [7])]}, "n_neighbors=6 is more than the 5 training"),
     ],
@@ -166,16 +194,22 @@ def test_more_neighbours_than_training_samples(k: int, options: dict, message: s
 @pytest.mark.parametrize("resample", [False, True])
 def test_every_class_smaller_than_the_folds(resample: bool) -> None:
     y = np.array(["ant", "bee", "cow", "dog"])[np.arange(12) % 4]
-    with pytest.raises(ValueError, match=r"cv=4 folds are more than any class has members "
-                                         r"\(ant: 3, bee: 3, cow: 3, dog: 3\); lower cv to 3"):
+    with pytest.raises(
+        ValueError,
+        match=r"cv=4 folds are more than any class has members "
+        r"\(ant: 3, bee: 3, cow: 3, dog: 3\); lower cv to 3",
+    ):
         compile(KNN, X[:12], y, cv=4, resample=resample)
 
 
 @pytest.mark.parametrize("resample", [False, True])
 def test_one_class_smaller_than_the_folds_only_warns(resample: bool) -> None:
     y = np.where(np.arange(40) < 3, "rare", "common")
-    with pytest.warns(UserWarning, match="least populated class in y has only 3 members, which is "
-                                         "less than n_splits=5 .*rare: 3") as caught:
+    with pytest.warns(
+        UserWarning,
+        match="least populated class in y has only 3 members, which is "
+        "less than n_splits=5 .*rare: 3",
+    ) as caught:
         fitness = compile(KNN, X, y, cv=5, resample=resample)
     assert len(caught) == 1
     assert caught[0].filename == __file__
@@ -187,8 +221,10 @@ def test_one_class_smaller_than_the_folds_only_warns(resample: bool) -> None:
 @pytest.mark.parametrize(
     ("masks", "message"),
     [
-        (np.ones((2, 6), dtype=int), "masks must be a boolean array .* got dtype int64; use "
-                                     "Masks.from_indices"),
+        (
+            np.ones((2, 6), dtype=int),
+            "masks must be a boolean array .* got dtype int64; use Masks.from_indices",
+        ),
         ([[0, 1, 2]], "masks must be a boolean array"),
         (np.ones((2, 6)), "masks must be a boolean array"),
         (np.ones((2, 5), bool), "masks speak of 5 features, the table has 6"),
@@ -262,7 +298,7 @@ def test_two_samples() -> None:
     X2 = np.array([[0.0, 1.0], [1.0, 0.0]])
     fitness = compile(KNN, X2, [0, 1], cv=[([0], [1]), ([1], [0])])
     assert fitness.evaluate(np.ones((1, 2), bool)) == [0.0]
-    with pytest.raises(ValueError, match="lower cv|more than any class"):
+    with pytest.raises(ValueError, match=r"lower cv|more than any class"):
         compile(KNN, X2, [0, 1], cv=2)
 
 
@@ -321,7 +357,7 @@ def test_empty_mask_of_a_classifier(estimator: Any, scoring: Any) -> None:
     np.testing.assert_allclose(fitness.evaluate_splits([[False] * 6])[0], expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("factor", [1e30, 1e-30, 1e300, 1e-300, 1e-42])
+@pytest.mark.parametrize("factor", [1e30, 1e300, 1e-42])
 def test_values_beyond_float32_go_the_general_way(factor: float) -> None:
     """Then scikit-learn answers, whatever it makes of them."""
     far = X * factor
@@ -331,6 +367,16 @@ def test_values_beyond_float32_go_the_general_way(factor: float) -> None:
     with np.errstate(all="ignore"):
         expected = cross_val_score(KNN, far, Y)
         np.testing.assert_array_equal(fitness.evaluate_splits(ALL)[0], expected)
+
+
+def test_one_column_beyond_float32_spoils_the_kernel_only() -> None:
+    for factor in (1e25, 1e-42):
+        one = X.copy()
+        one[:, 2] *= factor
+        fitness = compile(KNN, one, Y, n_jobs=1)
+        for mask in (ALL[0], np.arange(6) == 2, np.arange(6) != 2):
+            expected = cross_val_score(KNN, one[:, mask], Y)
+            np.testing.assert_array_equal(fitness.evaluate_splits(mask)[0], expected)
 
 
 def test_bootstrap_splits_go_the_general_way() -> None:

@@ -27,8 +27,19 @@ SEEDS = RNG.integers(0, 2**63, len(MASKS)).astype(np.uint64)
 
 
 @pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize(("cv", "n_repeats"), [(5, 1), (3, 4), (KFold(4), 1), (2, 40)])
-@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "f1_macro"])
+@pytest.mark.parametrize(
+    ("cv", "n_repeats", "scoring"),
+    [
+        (5, 1, "accuracy"),
+        (5, 1, "balanced_accuracy"),
+        (3, 4, "accuracy"),
+        (3, 4, "balanced_accuracy"),
+        (3, 2, "f1_macro"),
+        (KFold(4), 1, "accuracy"),
+        (KFold(4), 1, "balanced_accuracy"),
+        (2, 40, "accuracy"),
+    ],
+)
 def test_equals_scikit_learn_on_the_splits_of_the_seed(cv, n_repeats: int, scoring, k: int) -> None:
     estimator = KNeighborsClassifier(k)
     fitness = compile(
@@ -67,9 +78,7 @@ def test_common_and_independent_seeds(k: int, n_jobs: int) -> None:
     np.testing.assert_array_equal(fitness.evaluate_splits(MASKS[order], SEEDS[order]), alone[order])
     np.testing.assert_array_equal(fitness.evaluate_splits(MASKS, SEEDS.tolist()), alone)
     common = fitness.evaluate_splits(MASKS, 11)
-    np.testing.assert_array_equal(
-        common, fitness.evaluate_splits(MASKS, np.full(len(MASKS), 11))
-    )
+    np.testing.assert_array_equal(common, fitness.evaluate_splits(MASKS, np.full(len(MASKS), 11)))
     np.testing.assert_array_equal(common, fitness.evaluate_splits(MASKS, np.uint64(11)))
     # Another seed, other folds.
     assert (common[5] != fitness.evaluate_splits(MASKS[5], 12)[0]).any()

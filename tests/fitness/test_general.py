@@ -22,7 +22,7 @@ from bitsieve import Masks
 from bitsieve.fitness import compile
 
 RNG = np.random.default_rng(3)
-X = RNG.normal(size=(50, 8)) * 10.0 ** np.arange(-4, 4)
+X = RNG.normal(size=(50, 8)) * 2.0 ** np.arange(-4, 4)
 Y = np.array(["no", "yes"])[(X[:, 4] + RNG.normal(size=50) > 0).astype(int)]
 MASKS = RNG.random((5, 8)) < 0.5
 MASKS[0] = False
@@ -73,9 +73,12 @@ def test_scorers(scoring: str) -> None:
 
 def test_groups_and_splitters() -> None:
     groups = np.arange(50) // 5
-    for cv in (GroupKFold(4), StratifiedKFold(3, shuffle=True, random_state=0)):
-        fitness = compile(GaussianNB(), X, Y, cv=cv, groups=groups, n_jobs=1)
-        expected = _expected(GaussianNB(), cv=cv, groups=groups)
+    for options in (
+        {"cv": GroupKFold(4), "groups": groups},
+        {"cv": StratifiedKFold(3, shuffle=True, random_state=0)},
+    ):
+        fitness = compile(GaussianNB(), X, Y, **options, n_jobs=1)
+        expected = _expected(GaussianNB(), **options)
         np.testing.assert_array_equal(fitness.evaluate_splits(MASKS), expected)
 
 

@@ -43,8 +43,10 @@ SCRIPT = """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise on Windows")
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("form", ["packed", "compact", "streaming", "scorer"])
+@pytest.mark.parametrize(
+    ("form", "n_jobs"),
+    [("packed", 1), ("packed", 2), ("compact", 2), ("streaming", 2), ("scorer", 1)],
+)
 def test_interrupt(form: str, n_jobs: int) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(SCRIPT), form, str(n_jobs)],

@@ -118,6 +118,22 @@ def test_one_distance_of_three_roads() -> None:
     assert 0.1 < expected[:, 0].mean() < 0.9
 
 
+def test_every_road_is_taken() -> None:
+    """Close distances ask the arbiter, close masks a kept state: these tests reach all of it."""
+    X, y, splits, masks, _ = _setup(("close", 65, 130, 1, 3))
+    fitness = compile(KNeighborsClassifier(1), X, y, cv=splits, n_jobs=1)
+    fitness.evaluate(masks)
+    assert fitness._core.counters()["arbitrated"] > 0
+    fitness.evaluate(Masks.neighbours(masks[4], 130))
+    assert fitness._core.counters()["flips_open"] > 0
+    before = fitness._core.counters()["fixed_features"]
+    near = masks[4] ^ np.eye(130, dtype=bool)[:60]
+    for _ in range(3):
+        fitness.evaluate(near)
+        fitness.evaluate(~near)
+    assert fitness._core.counters()["fixed_features"] > before
+
+
 def test_ties_go_to_the_lowest_index() -> None:
     X = np.array([[0.0], [1.0], [-1.0], [1.0], [-1.0]])
     masks = np.array([[True]])
@@ -147,13 +163,39 @@ def test_a_sample_that_trains_on_itself_is_its_own_neighbour() -> None:
         np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
 
 
+@pytest.mark.parametrize("exponent", [-60, -100, -200, -400])
+def test_columns_that_float32_cannot_hold(exponent: int) -> None:
+    """Either the general way or the kernel, but never a column taken for constant."""
+    rng = np.random.default_rng(6)
+    X = rng.permuted(np.tile(np.arange(40.0), (4, 1)), axis=1).T
+    X[:, 0] *= 2.0**exponent
+    X[:, 1] = rng.normal(size=40)
+    y = np.arange(40) % 2
+    splits = [(np.arange(30), np.arange(30, 40)), (np.arange(10, 40), np.arange(10))]
+    for columns in ([0, 1, 2, 3], [0, 2, 3]):
+        part = np.ascontiguousarray(X[:, columns])
+        masks = np.eye(len(columns), dtype=bool)
+        fitness = compile(KNeighborsClassifier(1), part, y, cv=splits, n_jobs=1)
+        expected = twin_knn.evaluate_splits(part, y, masks, splits)
+        assert 0 < expected[0].mean() < 1
+        if fitness.kernel == "knn":
+            np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
+            near = Masks.neighbours(np.zeros(len(columns), bool), len(columns))
+            np.testing.assert_array_equal(fitness.evaluate_splits(near), expected)
+
+
 def test_hot_copies_of_either_type_answer_alike() -> None:
     rng = np.random.default_rng(3)
     X, y = tables.table("scales", rng, 60, 40), tables.labels(rng, 60, 4)
     masks = tables.masks(rng, 40)
     answers = [
-        compile(KNeighborsClassifier(3), X, y, cv=tables.splits(np.random.default_rng(1), 60, 3),
-                dtype=dtype).evaluate_splits(masks)
+        compile(
+            KNeighborsClassifier(3),
+            X,
+            y,
+            cv=tables.splits(np.random.default_rng(1), 60, 3),
+            dtype=dtype,
+        ).evaluate_splits(masks)
         for dtype in (None, np.float32, np.float64)
     ]
     np.testing.assert_array_equal(answers[0], answers[1])
