@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <utility>
 
 #include "bitsieve/core/isa.hpp"
 #include "bitsieve/core/parallel.hpp"
@@ -10,8 +10,9 @@
 namespace bitsieve {
 namespace {
 
-constexpr std::size_t tile = 32;        // columns of a task; the kernels work in 16s
-constexpr std::size_t fixed_block = 32; // features converted to double at a time
+constexpr std::size_t tile = 32;             // columns of a task; the kernels work in 16s
+constexpr std::size_t streaming_tile = 512;  // columns that stay in cache beside a block of rows
+constexpr std::size_t fixed_block = 32;      // features converted to double at a time
 
 // A power of two such that no product reaches 2^50 units and no sum of squares reaches 2^60.
 double choose_unit(const TableView& table) {
@@ -29,37 +30,103 @@ double choose_unit(const TableView& table) {
 
 }  // namespace
 
+std::size_t gram_blocks(std::size_t m) {
+  const double blocks = static_cast<double>(m) / static_cast<double>(gram_block);
+  return std::max<std::size_t>(1, static_cast<std::size_t>(std::sqrt(blocks)));
+}
+
 double gram_error(std::size_t m) {
   if (m == 0) return 0;
-  const double terms = static_cast<double>(std::min(m, gram_block)) +
-                       static_cast<double>((m + gram_block - 1) / gram_block) + 4;
+  // Sums of gram_block products, of gram_blocks(m) such sums, and of the partial matrices; the
+  // added and the removed features may each end in a short one.
+  const std::size_t blocks = gram_blocks(m);
+  const std::size_t partials = (m + gram_block * blocks - 1) / (gram_block * blocks);
+  const double terms = static_cast<double>(std::min(m, gram_block) + blocks + partials + 6);
   return 1.01 * terms * 0x1p-24;
 }
 
 void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
-                const std::vector<std::int32_t>& removed, float* gram, float* squares) {
+                const std::vector<std::int32_t>& removed, const GramRegion& region, float* gram,
+                float* partial) {
   const Kernels& kernel = kernels();
   const std::size_t ld = table.ld;
-  if (squares != nullptr) std::fill(squares, squares + ld, 0.0f);
+  const std::size_t total = added.size() + removed.size();
+  const std::size_t step = gram_block * gram_blocks(total);
+  const std::size_t width = region.upper ? tile : streaming_tile;
+  const bool single = total <= step || (added.empty() && removed.size() <= step);
   bool fresh = true;
+  const auto row = [&](std::size_t i) { return (i - region.i_begin) * ld; };
+
+  const auto products = [&](const std::int32_t* block, std::size_t m, float sign, float* out,
+                            bool first) {
+    for (std::size_t j = region.j_begin; j < region.j_end; j += width) {
+      const std::size_t end = std::min(j + width, region.j_end);
+      const std::size_t above = region.upper ? std::min(j + 16, region.i_end) : region.i_end;
+      kernel.gram_float(table.values, ld, block, m, region.i_begin, above, j, end, out + j, ld,
+                        sign, first);
+      if (region.upper && end > j + 16) {
+        kernel.gram_float(table.values, ld, block, m, j + 16, end, j + 16, end,
+                          out + row(j + 16) + j + 16, ld, sign, first);
+      }
+    }
+  };
+  const auto fold = [&] {
+    for (std::size_t i = region.i_begin; i < region.i_end; ++i) {
+      const std::size_t from = region.upper ? std::max(region.j_begin, i / 16 * 16) : region.j_begin;
+      float* out = gram + row(i);
+      const float* in = partial + row(i);
+      if (fresh) {
+        for (std::size_t j = from; j < region.j_end; ++j) out[j] = in[j];
+      } else {
+        for (std::size_t j = from; j < region.j_end; ++j) out[j] += in[j];
+      }
+    }
+    fresh = false;
+  };
+
   for (const auto* features : {&added, &removed}) {
     const float sign = features == &added ? 1.0f : -1.0f;
-    for (std::size_t begin = 0; begin < features->size(); begin += gram_block) {
-      const std::int32_t* block = features->data() + begin;
-      const std::size_t m = std::min(gram_block, features->size() - begin);
-      if (squares != nullptr) kernel.add_squares(table.values, ld, block, m, squares);
-      for (std::size_t j = 0; j < ld; j += tile) {
-        const std::size_t end = std::min(j + tile, ld);
-        kernel.gram_float(table.values, ld, block, m, 0, j + 16, j, end, gram + j, ld, sign, fresh);
-        if (end > j + 16) {
-          kernel.gram_float(table.values, ld, block, m, j + 16, end, j + 16, end,
-                            gram + (j + 16) * (ld + 1), ld, sign, fresh);
-        }
+    for (std::size_t begin = 0; begin < features->size(); begin += step) {
+      const std::size_t end = std::min(begin + step, features->size());
+      for (std::size_t b = begin; b < end; b += gram_block) {
+        const std::size_t m = std::min(gram_block, end - b);
+        products(features->data() + b, m, sign, single ? gram : partial,
+                 single ? fresh : b == begin);
+        if (single) fresh = false;
       }
-      fresh = false;
+      if (!single) fold();
     }
   }
-  if (fresh) std::fill(gram, gram + ld * ld, 0.0f);
+  if (fresh) {
+    for (std::size_t i = region.i_begin; i < region.i_end; ++i) {
+      std::fill(gram + row(i) + region.j_begin, gram + row(i) + region.j_end, 0.0f);
+    }
+  }
+}
+
+void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
+                const std::vector<std::int32_t>& removed, int n_threads, float* gram,
+                float* partial, float* squares) {
+  const std::size_t ld = table.ld;
+  const auto sum_squares = [&] {
+    std::fill(squares, squares + ld, 0.0f);
+    for (const auto* features : {&added, &removed}) {
+      kernels().add_squares(table.values, ld, features->data(), features->size(), squares);
+    }
+  };
+  const bool worth = ld * ld * (added.size() + removed.size()) > 2000000;
+  if (n_threads == 1 || !worth) {
+    float_gram(table, added, removed, {0, ld, 0, ld, true}, gram, partial);
+    sum_squares();
+    return;
+  }
+  // Strips of columns, the last and dearest first; the sums are the same whoever makes them.
+  const std::size_t n_strips = (ld + tile - 1) / tile;
+  parallel_for(n_strips + 1, n_threads, [&](std::size_t task) {
+    if (task == n_strips) return sum_squares();
+    const std::size_t j = (n_strips - 1 - task) * tile, end = std::min(j + tile, ld);
+    float_gram(table, added, removed, {0, end, j, end, true}, gram, partial);
+  });
 }
 
 GramState::GramState(const TableView& table)
@@ -128,6 +195,45 @@ void GramState::add_to(float* gram) const {
   for (std::size_t i = 0; i < ld; ++i) {
     for (std::size_t j = i / 16 * 16; j < ld; ++j) {
       gram[i * ld + j] += static_cast<float>(static_cast<double>(gram_[i * ld + j]) * unit_);
+    }
+  }
+}
+
+PairSum::PairSum(const TableView& table)
+    : sum_(table),
+      either_(words_for(table.n_features), 0),
+      both_(either_) {}
+
+std::size_t PairSum::distance(const Word* either, const Word* both) const {
+  return hamming(either_.data(), either, either_.size()) +
+         hamming(both_.data(), both, both_.size());
+}
+
+void PairSum::move_to(const Word* either, const Word* both, int n_threads) {
+  std::vector<std::int32_t> added, removed;
+  try {
+    for (const auto& [from, to] : {std::pair{&either_, either}, std::pair{&both_, both}}) {
+      list_difference(from->data(), to, from->size(), added, removed);
+      sum_.add(added, +1, n_threads);
+      sum_.add(removed, -1, n_threads);
+      std::copy(to, to + from->size(), from->begin());
+    }
+  } catch (...) {
+    sum_.clear();
+    std::fill(either_.begin(), either_.end(), Word{0});
+    std::fill(both_.begin(), both_.end(), Word{0});
+    throw;
+  }
+  n_selected_ = count_bits(either, either_.size()) + count_bits(both, both_.size());
+}
+
+void PairSum::subtract(const float* gram, float* other) const {
+  const std::size_t ld = sum_.ld();
+  for (std::size_t i = 0; i < ld; ++i) {
+    const std::int64_t* sum = sum_.gram() + i * ld;
+    for (std::size_t j = i; j < ld; ++j) {
+      other[i * ld + j] =
+          static_cast<float>(static_cast<double>(sum[j]) * sum_.unit()) - gram[i * ld + j];
     }
   }
 }

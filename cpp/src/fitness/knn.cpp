@@ -17,7 +17,8 @@ KnnFitness::KnnFitness(const TableView& table, const Arbiter& arbiter, const std
       arbiter_(arbiter),
       codes_(codes),
       settings_(settings),
-      n_words_(words_for(table.n_features)) {}
+      n_words_(words_for(table.n_features)),
+      first_of_pair_(std::make_unique<Matrix>()) {}
 
 KnnFitness::~KnnFitness() = default;
 
@@ -55,6 +56,11 @@ std::vector<std::unique_ptr<KnnFitness::Worker>>& KnnFitness::workers(int n_thre
     workers_.push_back(std::make_unique<Worker>(table_, codes_, arbiter_));
   }
   return workers_;
+}
+
+const GramState* KnnFitness::origin_of(Origin origin) const {
+  if (origin == Origin::state) return state_.get();
+  return origin == Origin::full ? full_.get() : nullptr;
 }
 
 GramState& KnnFitness::state() {
@@ -137,50 +143,67 @@ bool KnnFitness::exact_sums(const std::vector<std::int32_t>& features,
   return sum < 0x1p22 * settings_.grid * settings_.grid;
 }
 
-void KnnFitness::count_mask(const Word* mask, const Task& task, const Splits& splits,
-                            Worker& worker, Tally tally) {
-  const std::size_t n = table_.n_samples, ld = table_.ld;
-  const GramState* origin = task.origin == Origin::state  ? state_.get()
-                            : task.origin == Origin::full ? full_.get()
-                                                          : nullptr;
-  list_bits(mask, n_words_, worker.features);
+void KnnFitness::build(const Word* mask, const GramState* origin, int n_threads,
+                       Matrix& matrix) const {
+  const std::size_t ld = table_.ld;
   if (origin == nullptr) {
-    worker.added = worker.features;
-    worker.removed.clear();
+    list_bits(mask, n_words_, matrix.added);
+    matrix.removed.clear();
   } else {
-    list_difference(origin->mask().data(), mask, n_words_, worker.added, worker.removed);
+    list_difference(origin->mask().data(), mask, n_words_, matrix.added, matrix.removed);
   }
-  worker.gram.resize(ld * ld);
-  // With features added only, the diagonal is their sum of squares, to the same error.
-  const bool added_only = worker.removed.empty();
-  float_gram(table_, worker.added, worker.removed, worker.gram.data(),
-             added_only ? nullptr : worker.float_squares.data());
-  if (added_only) {
-    for (std::size_t j = 0; j < n; ++j) worker.float_squares[j] = worker.gram[j * ld + j];
+  matrix.gram.resize(ld * ld);
+  matrix.partial.resize(ld * ld);
+  matrix.moved.resize(ld);
+  float_gram(table_, matrix.added, matrix.removed, n_threads, matrix.gram.data(),
+             matrix.partial.data(), matrix.moved.data());
+  matrix.changed = matrix.added.size() + matrix.removed.size();
+  matrix.pair = nullptr;
+  matrix.floor = static_cast<double>(matrix.changed) * 0x1p-146;
+  matrix.exact = false;
+  if (origin != nullptr) {
+    origin->add_to(matrix.gram.data());
+    matrix.floor += 2 * static_cast<double>(origin->n_selected()) * origin->unit();
   }
-  if (origin != nullptr) origin->add_to(worker.gram.data());
-  mirror(worker.gram.data(), ld);
+  if (settings_.grid > 0) {
+    std::vector<std::int32_t> features;
+    list_bits(mask, n_words_, features);
+    matrix.exact = exact_sums(features, matrix.removed) &&
+                   (origin == nullptr || origin->unit() <= settings_.grid * settings_.grid);
+  }
+}
 
+// The second of a pair from the first.
+void KnnFitness::derive(const Matrix& first, Matrix& second) const {
+  second.gram.resize(table_.ld * table_.ld);
+  second.moved = first.moved;
+  second.changed = first.changed;
+  second.pair = pair_.get();
+  second.floor = first.floor + 2 * static_cast<double>(pair_->n_selected()) * pair_->unit();
+  second.exact = false;
+  pair_->subtract(first.gram.data(), second.gram.data());
+}
+
+void KnnFitness::count_matrix(const Word* mask, Matrix& matrix, const Splits& splits,
+                              Worker& worker, Tally tally) {
+  const std::size_t n = table_.n_samples, ld = table_.ld;
+  list_bits(mask, n_words_, worker.features);
+  mirror(matrix.gram.data(), ld);
   // Error of a squared distance: gram_error of the changed features, the unit of the state, the
   // roundings of float32; each as a share of a squared sum of norms, so that one root a sample
   // holds them all (Cauchy-Schwarz).
-  const std::size_t changed = worker.added.size() + worker.removed.size();
-  const double share = gram_error(changed);
-  const double square_slack = 1 + static_cast<double>(changed + 16) * 0x1p-22;
-  double floor = static_cast<double>(changed) * 0x1p-146;
-  if (origin != nullptr) floor += 2 * static_cast<double>(origin->n_selected()) * origin->unit();
-  const bool exact = origin == nullptr ? exact_sums(worker.added, worker.removed)
-                                       : exact_sums(worker.features, worker.removed) &&
-                                             origin->unit() <= settings_.grid * settings_.grid;
+  const double share = gram_error(matrix.changed);
+  const double slack = 1 + static_cast<double>(matrix.changed + 16) * 0x1p-22;
   for (std::size_t j = 0; j < n; ++j) {
-    worker.squares[j] = static_cast<double>(worker.gram[j * ld + j]);
-    const double moved = share * static_cast<double>(worker.float_squares[j]) * square_slack;
-    worker.bounds[j] =
-        exact ? 0 : moved + float_share * (std::max(0.0, worker.squares[j]) + moved) + floor;
+    worker.squares[j] = static_cast<double>(matrix.gram[j * ld + j]);
+    const double moved = share * static_cast<double>(matrix.moved[j]) * slack;
+    double rounded = std::max(0.0, worker.squares[j]) + moved;
+    if (matrix.pair != nullptr) rounded += matrix.pair->square(j);
+    worker.bounds[j] = matrix.exact ? 0 : moved + float_share * rounded + matrix.floor;
   }
   worker.order.begin_matrix(worker.squares.data(), worker.bounds.data());
   for (std::size_t i = 0; i < n; ++i) {
-    count_row(i, worker.gram.data() + i * ld, splits, worker, tally);
+    count_row(i, matrix.gram.data() + i * ld, splits, worker, tally);
   }
 }
 
@@ -204,7 +227,6 @@ void KnnFitness::count_streaming(const Word* mask, const Splits& splits, int n_t
   // A block of rows should stay in the second-level cache beside the columns it meets.
   const std::size_t n_rows =
       std::clamp<std::size_t>((std::size_t{1} << 18) / ld / 16 * 16, 16, 128);
-  constexpr std::size_t strip = 512;
   const std::size_t n_blocks = (n + n_rows - 1) / n_rows;
   const std::size_t n_hits = splits.n_splits * settings_.n_classes;
   for (auto& worker : pool) {
@@ -216,17 +238,13 @@ void KnnFitness::count_streaming(const Word* mask, const Splits& splits, int n_t
     Worker& worker = *pool[static_cast<std::size_t>(w)];
     const std::size_t begin = block * n_rows;
     const std::size_t end = std::min(begin + n_rows, ld);
-    worker.gram.resize(n_rows * ld);
-    for (std::size_t f = 0; f < features.size(); f += gram_block) {
-      const std::size_t m = std::min(gram_block, features.size() - f);
-      for (std::size_t j = 0; j < ld; j += strip) {
-        kernels().gram_float(table_.values, ld, features.data() + f, m, begin, end, j,
-                             std::min(j + strip, ld), worker.gram.data() + j, ld, 1.0f,
-                             f == 0);
-      }
-    }
+    Matrix& matrix = worker.matrix;
+    matrix.gram.resize(n_rows * ld);
+    matrix.partial.resize(n_rows * ld);
+    float_gram(table_, features, {}, {begin, end, 0, ld, false}, matrix.gram.data(),
+               matrix.partial.data());
     for (std::size_t i = begin; i < std::min(end, n); ++i) {
-      count_row(i, worker.gram.data() + (i - begin) * ld, splits, worker,
+      count_row(i, matrix.gram.data() + (i - begin) * ld, splits, worker,
                 {worker.hits.data(), tally.votes});
     }
   });
@@ -280,9 +298,9 @@ void KnnFitness::run(const Word* masks, std::vector<Task>& tasks, const std::uin
                       std::all_of(tasks.begin(), tasks.end(), [&](const Task& task) {
                         return seeds[task.mask] == seeds[tasks.front().mask];
                       });
+  Matrix& first = *first_of_pair_;
   const Splits* common = nullptr;
   if (shared && !tasks.empty()) common = &splits_for(seeds[tasks.front().mask], *pool[0]);
-  // Splits of another seed would replace what `common` points to.
   const auto one = [&](std::size_t t, int w) {
     const Task& task = tasks[t];
     Worker& worker = *pool[static_cast<std::size_t>(w)];
@@ -305,7 +323,15 @@ void KnnFitness::run(const Word* masks, std::vector<Task>& tasks, const std::uin
     if (streaming) {
       count_streaming(mask, splits, n_threads, tally);
     } else {
-      count_mask(mask, task, splits, worker, tally);
+      Matrix* matrix = &worker.matrix;
+      if (task.origin == Origin::pair_first) {
+        matrix = &first;
+      } else if (task.origin == Origin::pair_second) {
+        derive(first, *matrix);
+      } else {
+        build(mask, origin_of(task.origin), 1, *matrix);
+      }
+      count_matrix(mask, *matrix, splits, worker, tally);
     }
     if (out != nullptr) scores_of(hits.data(), splits, score, out);
   };
@@ -315,7 +341,13 @@ void KnnFitness::run(const Word* masks, std::vector<Task>& tasks, const std::uin
       check_interrupt();
     }
   } else {
-    // The dear ones first, so that the threads end together.
+    // A pair's common matrix is made by all threads; the rest is a mask a thread, the dear ones
+    // first, so that the threads end together.
+    for (const Task& task : tasks) {
+      if (task.origin == Origin::pair_first) {
+        build(masks + task.mask * n_words_, state_.get(), n_threads, first);
+      }
+    }
     std::stable_sort(tasks.begin(), tasks.end(),
                      [](const Task& a, const Task& b) { return a.cost > b.cost; });
     parallel_for_worker(tasks.size(), n_threads, one);

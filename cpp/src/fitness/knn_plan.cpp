@@ -59,6 +59,7 @@ void KnnFitness::plan(const Word* masks, std::size_t n_masks, int n_threads,
         task.origin = Origin::state;
       }
     }
+    if (n_masks >= 2 && n_masks <= 8) plan_pair(masks, n_threads, tasks);
   } else if (!full_) {
     full_credit_ += static_cast<double>(wished);
     if (full_credit_ >= static_cast<double>(fixed_cost * p)) {
@@ -72,6 +73,47 @@ void KnnFitness::plan(const Word* masks, std::size_t n_masks, int n_threads,
   }
   last_median_ = std::move(median);
   for (const Task& task : tasks) counters_.float_features += task.cost;
+}
+
+// Two masks far from the median whose union and intersection have hardly moved since the last
+// pair: the second is then a subtraction. The sum of states is an investment like the median.
+void KnnFitness::plan_pair(const Word* masks, int n_threads, std::vector<Task>& tasks) {
+  std::vector<std::size_t> far(tasks.size());
+  for (std::size_t t = 0; t < tasks.size(); ++t) far[t] = t;
+  std::partial_sort(far.begin(), far.begin() + 2, far.end(), [&](std::size_t a, std::size_t b) {
+    return tasks[a].cost != tasks[b].cost ? tasks[a].cost > tasks[b].cost : a < b;
+  });
+  Task& first = tasks[far[0]];
+  Task& second = tasks[far[1]];
+  if (first.origin != Origin::state || second.origin != Origin::state) return;
+  std::vector<Word> either(n_words_), both(n_words_);
+  for (std::size_t w = 0; w < n_words_; ++w) {
+    const Word a = masks[first.mask * n_words_ + w], b = masks[second.mask * n_words_ + w];
+    either[w] = a | b;
+    both[w] = a & b;
+  }
+  const double saving = static_cast<double>(std::max(first.cost, second.cost));
+  if (!last_either_.empty()) {
+    const std::size_t drift = hamming(last_either_.data(), either.data(), n_words_) +
+                              hamming(last_both_.data(), both.data(), n_words_);
+    pair_credit_ = std::max(0.0, pair_credit_ + saving - static_cast<double>(fixed_cost * drift));
+  }
+  const std::size_t flips =
+      pair_ ? pair_->distance(either.data(), both.data())
+            : count_bits(either.data(), n_words_) + count_bits(both.data(), n_words_);
+  const double move = static_cast<double>(fixed_cost * flips);
+  if (move < saving || pair_credit_ >= move) {
+    if (!pair_) pair_ = std::make_unique<PairSum>(table_);
+    pair_->move_to(either.data(), both.data(), n_threads);
+    counters_.fixed_features += flips;
+    if (move >= saving) pair_credit_ = 0;
+    if (second.cost < first.cost) std::swap(first, second);
+    first.origin = Origin::pair_first;
+    second.origin = Origin::pair_second;
+    second.cost = 0;
+  }
+  last_either_ = std::move(either);
+  last_both_ = std::move(both);
 }
 
 }  // namespace bitsieve

@@ -13,25 +13,35 @@ inline constexpr double float_share = 0x1p-21;
 // Largest n for which n x n matrices are kept; beyond it, rows are made block by block.
 inline constexpr std::size_t matrix_samples = 1536;
 
+// A Gram matrix in float32 and what is known of its error.
+struct KnnFitness::Matrix {
+  AlignedVector<float> gram;     // [ld][ld], upper triangle
+  AlignedVector<float> partial;  // scratch
+  AlignedVector<float> moved;    // [ld] sum of squares over the features that were added or removed
+  std::vector<std::int32_t> added, removed;
+  std::size_t changed = 0;  // how many those are
+  const PairSum* pair = nullptr;  // what the matrix was subtracted from
+  double floor = 0;               // error of a squared distance that no norm scales
+  bool exact = false;
+};
+
 struct KnnFitness::Worker {
   Worker(const TableView& table, const std::int32_t* codes, const Arbiter& arbiter)
       : order(table.n_samples, table.ld, codes, arbiter),
-        float_squares(table.ld),
         squares(table.n_samples),
         bounds(table.n_samples) {}
 
   NeighbourOrder order;
-  AlignedVector<float> gram, float_squares;
+  Matrix matrix;
   std::vector<double> squares, bounds;
-  std::vector<std::int32_t> added, removed, features, hits, remaining, votes;
+  std::vector<std::int32_t> features, hits, remaining, votes;
   std::vector<Word> pending;
-  bool listed = false;  // features hold the mask's
-  Splits splits;        // of the last seed
+  Splits splits;  // of the last seed
   std::uint64_t splits_seed = 0;
   bool has_splits = false;
 };
 
-enum class Origin : std::uint8_t { empty, state, full };
+enum class Origin : std::uint8_t { empty, state, full, pair_first, pair_second };
 
 struct KnnFitness::Task {
   std::size_t mask;

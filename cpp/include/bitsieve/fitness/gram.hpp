@@ -26,18 +26,33 @@ struct TableView {
   const float* row(std::size_t f) const { return values + f * ld; }
 };
 
-// Features a float tile sums before it is added to the matrix: the error bound grows with
-// gram_block + m / gram_block, which is least near sqrt(m); 64 rows of 112 floats fit in L1.
+// Features a float tile sums before it is added to a partial matrix: the error bound grows with it,
+// and 64 rows of 112 floats fit in L1.
 inline constexpr std::size_t gram_block = 64;
+
+// Blocks a partial matrix holds before it is added to the whole: near sqrt(m / 64), where the sum
+// of both levels' error bounds is least.
+std::size_t gram_blocks(std::size_t m);
 
 // |error of an element| <= gram_error(m) * |x_i| * |x_j| (norms over the m features).
 double gram_error(std::size_t m);
 
-// gram = products over the added features less those over the removed ones, upper triangle;
-// squares[i] = sum of squares over both (null where the diagonal says enough). Neither need be
-// cleared before.
+// Part of a Gram matrix, in 16s; with `upper`, of its upper triangle.
+struct GramRegion {
+  std::size_t i_begin, i_end, j_begin, j_end;
+  bool upper;
+};
+
+// Products over the added features less those over the removed ones, in a region. `gram` and
+// `partial` (scratch of the same size) begin at row i_begin, column 0; neither need be cleared.
 void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
-                const std::vector<std::int32_t>& removed, float* gram, float* squares);
+                const std::vector<std::int32_t>& removed, const GramRegion& region, float* gram,
+                float* partial);
+
+// The whole upper triangle by up to n_threads threads. squares[i] = sum of squares over both lists.
+void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
+                const std::vector<std::int32_t>& removed, int n_threads, float* gram,
+                float* partial, float* squares);
 
 // One mask and its Gram matrix in units of 2^exponent.
 class GramState {
@@ -51,13 +66,19 @@ class GramState {
   const std::vector<Word>& mask() const { return mask_; }
   const std::int64_t* gram() const { return gram_.data(); }  // [ld][ld], upper triangle
   double unit() const { return unit_; }
+  std::size_t ld() const { return table_.ld; }
   std::size_t n_selected() const { return n_selected_; }
+  double square(std::size_t i) const {
+    return static_cast<double>(gram_[i * (table_.ld + 1)]) * unit_;
+  }
 
   // gram += the state, upper triangle, one rounding to float32 and one of the sum.
   void add_to(float* gram) const;
 
- private:
+  // Add or subtract the products of features, whatever the mask says.
   void add(const std::vector<std::int32_t>& features, int sign, int n_threads);
+
+ private:
 
   const TableView& table_;
   double unit_, magic_;
@@ -65,6 +86,29 @@ class GramState {
   std::size_t n_selected_ = 0;
   AlignedVector<std::int64_t> gram_;
   AlignedVector<double> rows_;
+};
+
+// The sum of the states of two masks, a | b and a & b of a pair: S(b) = sum - S(a), so one matrix
+// over the features in which a pair differs gives both. Complementary perturbations have a union
+// and an intersection that hardly change from one pair to the next.
+class PairSum {
+ public:
+  explicit PairSum(const TableView& table);
+
+  void move_to(const Word* either, const Word* both, int n_threads);
+  std::size_t distance(const Word* either, const Word* both) const;  // flips, of both masks
+
+  std::size_t n_selected() const { return n_selected_; }
+  double unit() const { return sum_.unit(); }
+  double square(std::size_t i) const { return sum_.square(i); }
+
+  // other = sum - gram, upper triangle.
+  void subtract(const float* gram, float* other) const;
+
+ private:
+  GramState sum_;
+  std::vector<Word> either_, both_;
+  std::size_t n_selected_ = 0;
 };
 
 // Copy the upper triangle of a [ld][ld] matrix to the lower.

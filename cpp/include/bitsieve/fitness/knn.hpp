@@ -20,6 +20,8 @@
 
 namespace bitsieve {
 
+enum class Origin : std::uint8_t;
+
 enum class Score { accuracy, balanced_accuracy };
 
 struct KnnSettings {
@@ -68,6 +70,7 @@ class KnnFitness {
  private:
   struct Task;
   struct Worker;
+  struct Matrix;
 
   // What a mask's walk over its test samples leaves behind.
   struct Tally {
@@ -77,10 +80,14 @@ class KnnFitness {
 
   const Splits& splits_for(std::uint64_t seed, Worker& worker) const;
   void plan(const Word* masks, std::size_t n_masks, int n_threads, std::vector<Task>& tasks);
+  void plan_pair(const Word* masks, int n_threads, std::vector<Task>& tasks);
   void run(const Word* masks, std::vector<Task>& tasks, const std::uint64_t* seeds, Score score,
            int n_threads, double* scores, std::int32_t* votes);
-  void count_mask(const Word* mask, const Task& task, const Splits& splits, Worker& worker,
-                  Tally tally);
+  const GramState* origin_of(Origin origin) const;
+  void build(const Word* mask, const GramState* origin, int n_threads, Matrix& matrix) const;
+  void derive(const Matrix& first, Matrix& second) const;
+  void count_matrix(const Word* mask, Matrix& matrix, const Splits& splits, Worker& worker,
+                    Tally tally);
   void count_streaming(const Word* mask, const Splits& splits, int n_threads, Tally tally);
   void count_row(std::size_t i, const float* gram_row, const Splits& splits, Worker& worker,
                  Tally tally);
@@ -100,8 +107,11 @@ class KnnFitness {
   std::size_t n_words_;
   Splits fixed_;
   std::unique_ptr<GramState> state_, full_;
-  double full_credit_ = 0, median_credit_ = 0;  // features that a state would have saved so far
-  std::vector<Word> last_median_;
+  std::unique_ptr<PairSum> pair_;
+  std::unique_ptr<Matrix> first_of_pair_;
+  // Features that a state would have saved so far, and where it would have stood.
+  double full_credit_ = 0, median_credit_ = 0, pair_credit_ = 0;
+  std::vector<Word> last_median_, last_either_, last_both_;
   std::vector<std::unique_ptr<Worker>> workers_;
   Counters counters_;
   std::mutex mutex_;  // one evaluation at a time; others wait
