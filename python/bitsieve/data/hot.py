@@ -128,6 +128,7 @@ def make_hot_copy(
     centre = np.empty(n_features)
     max_abs = np.empty(n_features)
     exact = np.empty(n_features, dtype=bool)
+    varies = np.empty(n_features, dtype=bool)
     scratch = np.empty((min(block_columns, n_features), n_samples))
     for start in range(0, n_features, block_columns):
         part = slice(start, min(start + block_columns, n_features))
@@ -135,12 +136,13 @@ def make_hot_copy(
         block[...] = X[:, part].T
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             low, high = block.min(axis=1), block.max(axis=1)
+            varies[part] = high > low
             centre[part], exact[part] = _choose_centres(block, low, high, dtype)
             block -= centre[part, None]
             features[part, :n_samples] = block
             ends = np.stack([low, high]) - centre[part]
             max_abs[part] = np.abs(ends.astype(dtype)).max(axis=0)
-    _refuse_overflow(max_abs, dtype, names)
+    _refuse_range(max_abs, varies, dtype, names)
     features.setflags(write=False)
     return HotCopy(features, centre, max_abs, exact)
 
@@ -221,8 +223,11 @@ def _round_to_grid(values: NDArray[np.float64], exponent: NDArray[np.int64]) -> 
     return np.where(fine, values, scaled)
 
 
-def _refuse_overflow(
-    max_abs: NDArray[np.float64], dtype: np.dtype[Any], names: Sequence[str] | None
+def _refuse_range(
+    max_abs: NDArray[np.float64],
+    varies: NDArray[np.bool_],
+    dtype: np.dtype[Any],
+    names: Sequence[str] | None,
 ) -> None:
     way_out = "scale these columns (StandardScaler, a logarithm)"
     if dtype == np.float32:
@@ -235,7 +240,7 @@ def _refuse_overflow(
         )
     # Below this the significand of the largest value itself loses bits to underflow.
     least = float(np.finfo(dtype).tiny) * 2.0 ** (np.finfo(dtype).nmant + 1)
-    under = np.flatnonzero((max_abs > 0) & (max_abs < least))
+    under = np.flatnonzero(varies & (max_abs < least))
     if under.size:
         raise ValueError(
             f"centred values of {name_columns(under.tolist(), names)} are too small for {dtype} "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import hashlib
+import pickle
 import threading
 from typing import Any
 
@@ -142,8 +143,24 @@ class Fitness(abc.ABC):
         -------
         list of (ndarray, ndarray)
             As ``cv`` of scikit-learn's functions takes it.
+
+        Raises
+        ------
+        ValueError
+            If the seed is not a whole number in [0, 2**64).
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> from bitsieve.fitness import compile
+        >>> fitness = compile(
+        ...     KNeighborsClassifier(1), *load_iris(return_X_y=True), cv=5, resample=True
+        ... )
+        >>> [len(test) for _, test in fitness.splits(seed=7)]
+        [30, 30, 30, 30, 30]
         """
-        return self._splits.splits(int(seed))
+        return self._splits.splits(check_seed(seed))
 
     def resampled(self) -> Fitness | None:
         """Return the same model under fresh folds from seeds, or None where that has no meaning."""
@@ -152,8 +169,7 @@ class Fitness(abc.ABC):
         assert isinstance(self._splits, FixedSplits)
         if self._splits.fresh is None:
             return None
-        arguments = {**self._arguments, "resample": True}
-        return type(self)(self.table, self._splits.fresh, arguments, self._n_jobs)
+        return type(self)(self.table, self._splits.fresh, self._arguments, self._n_jobs)
 
     def fingerprint(self) -> str:
         """Return a digest of data, estimator, scorer, splits and version.
@@ -167,8 +183,9 @@ class Fitness(abc.ABC):
         parts = [
             __version__,
             self.table.fingerprint(),
-            describe_estimator(self._arguments["estimator"]),
-            repr(self._arguments["scoring"]),
+            describe(self._arguments["estimator"]),
+            describe(self._arguments["sample_weight"]),
+            describe(self._arguments["scoring"]),
             self._splits.digest(),
         ]
         for part in parts:
@@ -177,7 +194,8 @@ class Fitness(abc.ABC):
         return digest.hexdigest()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._arguments,)
+        # Splits that were drawn without a seed, or came from a generator, travel as they are.
+        return _rebuild, (type(self), self.table, self._splits, self._arguments)
 
     def __repr__(self) -> str:
         return (
@@ -197,9 +215,7 @@ class Fitness(abc.ABC):
     @staticmethod
     def _check_seeds(seeds: int | ArrayLike, n_masks: int) -> NDArray[np.uint64]:
         if isinstance(seeds, (int, np.integer)):
-            if not 0 <= int(seeds) < 2**64:
-                raise ValueError(f"a seed must lie in [0, 2**64), got {seeds}")
-            return np.full(n_masks, seeds, dtype=np.uint64)
+            return np.full(n_masks, check_seed(seeds), dtype=np.uint64)
         array = np.asarray(seeds)
         if array.dtype.kind not in "iu" or array.shape != (n_masks,):
             raise ValueError(
@@ -211,13 +227,44 @@ class Fitness(abc.ABC):
         return np.ascontiguousarray(array, dtype=np.uint64)
 
 
-def describe_estimator(estimator: Any) -> str:
-    """Return class and parameters as text, for fingerprints."""
-    parameters = sorted(estimator.get_params(deep=True).items())
-    return f"{type(estimator).__module__}.{type(estimator).__qualname__}({parameters!r})"
+def check_seed(seed: int) -> int:
+    """Return a seed as int, or raise a ValueError."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise ValueError(f"a seed must be a whole number, got {seed!r}")
+    if not 0 <= int(seed) < 2**64:
+        raise ValueError(f"a seed must lie in [0, 2**64), got {seed}")
+    return int(seed)
 
 
-def _rebuild(arguments: dict[str, Any]) -> Fitness:
-    from bitsieve.fitness.compiler import compile
+def describe(value: Any) -> str:
+    """Return a value as text that is the same in every process, for fingerprints.
 
-    return compile(**arguments)
+    ``repr`` is not: functions and random states show where they lie in memory.
+    """
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        parameters = sorted(value.get_params(deep=False).items())
+        inside = ", ".join(f"{name}={describe(each)}" for name, each in parameters)
+        return f"{describe(type(value))}({inside})"
+    if hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    if isinstance(value, np.ndarray):
+        content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"array({value.shape}, {value.dtype}, {content})"
+    if isinstance(value, (np.random.RandomState, np.random.Generator)):
+        return f"{type(value).__name__}({hashlib.sha256(pickle.dumps(value)).hexdigest()})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{describe(k)}: {describe(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(describe(each) for each in value) + "]"
+    return repr(value)
+
+
+def _rebuild(
+    kind: type[Fitness],
+    table: Table,
+    splits: FreshFolds | FixedSplits,
+    arguments: dict[str, Any],
+) -> Fitness:
+    from bitsieve._threads import effective_n_jobs
+
+    return kind(table, splits, arguments, effective_n_jobs(arguments["n_jobs"]))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
+from sklearn.base import clone, is_classifier, is_regressor
 
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
@@ -94,13 +95,30 @@ def compile(
         raise ValueError(f"device must be 'cpu', got {device!r}")
     if dtype is not None and np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"dtype must be None, numpy.float32 or numpy.float64, got {dtype!r}")
+    if isinstance(estimator, type):
+        raise ValueError(
+            f"estimator must be an instance, got the class {estimator.__name__}; "
+            f"write {estimator.__name__}()"
+        )
     if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
         raise ValueError(
             f"estimator must be a scikit-learn estimator, got {type(estimator).__name__}"
         )
+    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
+        raise ValueError(
+            f"scoring must be one scorer (a name, a callable or None), got {type(scoring).__name__}"
+        )
+    estimator = clone(estimator)  # a later change of the user's must not change the answers
     table = _as_table(estimator, X, y)
     if table.y is None:
         raise ValueError("y is missing: give the target values")
+    if sample_weight is not None:
+        sample_weight = np.asarray(sample_weight)
+        if sample_weight.shape != (table.n_samples,):
+            raise ValueError(
+                f"sample_weight must have one value a sample: it has shape "
+                f"{sample_weight.shape}, X has {table.n_samples} samples"
+            )
     splits = make_splits(
         cv,
         table.X,
@@ -114,18 +132,9 @@ def compile(
     )
     arguments = {
         "estimator": estimator,
-        "X": X,
-        "y": y,
         "scoring": scoring,
-        "cv": cv,
-        "n_repeats": n_repeats,
-        "resample": resample,
-        "groups": groups,
         "sample_weight": sample_weight,
-        "random_state": random_state,
         "n_jobs": n_jobs,
-        "dtype": dtype,
-        "device": device,
     }
     threads = effective_n_jobs(n_jobs)
     reason = "sample_weight" if sample_weight is not None else refusal(estimator, table, splits)
@@ -136,13 +145,17 @@ def compile(
 
 
 def _as_table(estimator: Any, X: Any, y: Any) -> Table:
-    from sklearn.base import is_classifier, is_regressor
-
-    if isinstance(X, Table):
-        return X if y is None else Table(X.X, y, names=X.names)
+    """Return a table whose task is the estimator's and whose hot copy is float32."""
     task: Any = None
     if is_classifier(estimator):
         task = "classification"
     elif is_regressor(estimator):
         task = "regression"
-    return Table(X, y, task=task)
+    if not isinstance(X, Table):
+        return Table(X, y, task=task)
+    if y is None:
+        fits = task in (None, X.task) and X.dtype == np.dtype(np.float32)
+        if fits or X.y is None:
+            return X
+        y = X.y
+    return Table(X.X, y, names=X.names, task=task)

@@ -94,6 +94,10 @@ class FixedSplits:
         """Tell whether a training or test set lists a sample twice (bootstrap splitters do)."""
         return any(len(np.unique(part)) != len(part) for pair in self.pairs for part in pair)
 
+    def trains_on_tests(self) -> bool:
+        """Tell whether a sample is in both parts of a split."""
+        return any(len(np.intersect1d(train, test)) > 0 for train, test in self.pairs)
+
     def describe(self) -> str:
         return self.text
 
@@ -142,8 +146,18 @@ def make_splits(
     return _fixed(cv, X, y, codes, fresh, n_repeats, groups, random_state)
 
 
+def _indices(part: Any) -> Index:
+    """Return one part of a split as indices; boolean masks are allowed, as in scikit-learn."""
+    array = np.asarray(part)
+    return np.flatnonzero(array) if array.dtype == np.bool_ else array.astype(np.intp)
+
+
 def _name(cv: Any) -> str:
-    return f"cv={type(cv).__name__}" if hasattr(cv, "split") else f"cv={cv!r}"
+    if cv is None or isinstance(cv, numbers.Integral):
+        return f"cv={cv}"
+    if hasattr(cv, "split"):
+        return f"cv={type(cv).__name__}"
+    return f"cv (a list of {len(cv)} splits)" if hasattr(cv, "__len__") else "cv (splits)"
 
 
 def _as_fresh(
@@ -237,8 +251,7 @@ def _fixed(
         if fresh is not None:  # said already, with the classes' names
             warnings.filterwarnings("ignore", message="The least populated class")
         pairs = [
-            (np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp))
-            for train, test in splitter.split(X, y, groups)
+            (_indices(train), _indices(test)) for train, test in splitter.split(X, y, groups)
         ]
     if not pairs:
         raise ValueError(f"{_name(cv)} gave no splits")
@@ -246,4 +259,10 @@ def _fixed(
         if len(train) == 0 or len(test) == 0:
             part = "training" if len(train) == 0 else "test"
             raise ValueError(f"split {k} of {_name(cv)} has an empty {part} set")
+        least, most = min(train.min(), test.min()), max(train.max(), test.max())
+        if least < 0 or most >= len(y):
+            raise ValueError(
+                f"split {k} of {_name(cv)} lists samples from {least} to {most}; with {len(y)} "
+                f"samples they must lie in [0, {len(y) - 1}]"
+            )
     return FixedSplits(pairs, fresh, text)
