@@ -1,6 +1,6 @@
 """How long it takes to import the package and to print the help.
 
-    python benchmarks/scaling/startup.py
+python benchmarks/scaling/startup.py
 """
 
 from __future__ import annotations

@@ -14,7 +14,24 @@ from bitsieve._version import __version__
 
 logging.getLogger("bitsieve").addHandler(logging.NullHandler())
 
-# Where each public name lives.
+__all__ = [
+    "BinarySPSA",
+    "Masks",
+    "__version__",
+    "available_isas",
+    "data",
+    "datasets",
+    "evaluation",
+    "fitness",
+    "get_isa",
+    "report",
+    "search",
+    "selectors",
+    "set_isa",
+    "show_versions",
+]
+
+# Where each name lives; all others are rooms.
 _NAMES = {
     "BinarySPSA": "bitsieve.selectors",
     "Masks": "bitsieve.masks",
@@ -23,9 +40,6 @@ _NAMES = {
     "set_isa": "bitsieve._isa",
     "show_versions": "bitsieve._isa",
 }
-_ROOMS = ("data", "datasets", "evaluation", "fitness", "report", "search", "selectors")
-
-__all__ = ["__version__", *_NAMES, *_ROOMS]  # noqa: PLE0604
 
 if TYPE_CHECKING:
     from bitsieve import data, datasets, evaluation, fitness, report, search, selectors
@@ -35,13 +49,13 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> object:
-    if name in _ROOMS:
-        return importlib.import_module(f"bitsieve.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module 'bitsieve' has no attribute {name!r}")
     if name in _NAMES:
         value = getattr(importlib.import_module(_NAMES[name]), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'bitsieve' has no attribute {name!r}")
+    return importlib.import_module(f"bitsieve.{name}")
 
 
 def __dir__() -> list[str]:

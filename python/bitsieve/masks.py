@@ -60,6 +60,7 @@ class Masks:
 
     __slots__ = ("_words", "base", "indices", "indptr", "n_features")
 
+    _words: Words | None
     n_features: int
     base: Words | None
     indptr: NDArray[np.int64] | None
@@ -281,7 +282,7 @@ class Masks:
 
     def key(self, i: int) -> bytes:
         """Return mask ``i`` as bytes: equal masks, equal keys."""
-        return self.words[i].tobytes()
+        return bytes(self.words[i].tobytes())
 
     def __len__(self) -> int:
         if self.indptr is not None:
@@ -322,10 +323,8 @@ class Masks:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.is_compact:
-            arrays = (None, self.base, self.indptr, self.indices)
-        else:
-            arrays = (self._words, None, None, None)
-        return _rebuild, (self.n_features, *arrays)
+            return _rebuild, (self.n_features, None, self.base, self.indptr, self.indices)
+        return _rebuild, (self.n_features, self._words)
 
     def __repr__(self) -> str:
         form = "compact, " if self.is_compact else ""

@@ -227,7 +227,7 @@ class Fitness(abc.ABC):
         return np.ascontiguousarray(array, dtype=np.uint64)
 
 
-def check_seed(seed: int) -> int:
+def check_seed(seed: int | np.integer[Any]) -> int:
     """Return a seed as int, or raise a ValueError."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
         raise ValueError(f"a seed must be a whole number, got {seed!r}")

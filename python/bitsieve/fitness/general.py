@@ -57,7 +57,9 @@ def _cross_validate(
     params = None if sample_weight is None else {"sample_weight": sample_weight}
     if len(features) == 0:
         scoring = check_scoring(estimator, scoring=scoring) if scoring is not None else None
-        estimator = DummyClassifier(strategy="prior") if is_classifier(estimator) else DummyRegressor()
+        estimator = (
+            DummyClassifier(strategy="prior") if is_classifier(estimator) else DummyRegressor()
+        )
         view = X[:, :1]
     else:
         view = X[:, features]

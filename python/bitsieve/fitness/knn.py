@@ -24,7 +24,9 @@ def refusal(estimator: Any, table: Table, splits: FreshFolds | FixedSplits) -> s
 
     if type(estimator) is not KNeighborsClassifier:
         return "not a KNeighborsClassifier"
-    metric = "euclidean" if estimator.metric == "minkowski" and estimator.p == 2 else estimator.metric
+    metric = (
+        "euclidean" if estimator.metric == "minkowski" and estimator.p == 2 else estimator.metric
+    )
     if metric != "euclidean" or estimator.metric_params is not None:
         return f"metric {estimator.metric!r}"
     if estimator.weights not in ("uniform", None):
@@ -89,8 +91,10 @@ class KnnFitness(Fitness):
             stratified=fresh is None or fresh.stratified,
         )
         if isinstance(splits, FixedSplits):
-            self._core.set_splits(*_lists([train for train, _ in splits.pairs]),
-                                  *_lists([test for _, test in splits.pairs]))
+            self._core.set_splits(
+                *_lists([train for train, _ in splits.pairs]),
+                *_lists([test for _, test in splits.pairs]),
+            )
 
     def _evaluate(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
         if self._built_in is None:

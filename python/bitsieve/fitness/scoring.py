@@ -27,7 +27,7 @@ def built_in(estimator: Any, scoring: Any) -> BuiltIn | None:
     return None
 
 
-class Predicted(ClassifierMixin, BaseEstimator):
+class Predicted(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A fitted classifier that has already answered, for scorers that ask one.
 
     Parameters

@@ -39,9 +39,7 @@ class FreshFolds:
         n = len(self.codes)
         if self.stratified:
             n_classes = int(self.codes.max()) + 1
-            return _core.stratified_folds(
-                self.codes, n_classes, self.n_folds, self.n_repeats, seed
-            )
+            return _core.stratified_folds(self.codes, n_classes, self.n_folds, self.n_repeats, seed)
         return _core.shuffled_folds(n, self.n_folds, self.n_repeats, seed)
 
     def splits(self, seed: int) -> list[Split]:
@@ -190,7 +188,9 @@ def _as_fresh(
         return None
     if stratify and codes is None:
         raise ValueError(f"{type(cv).__name__} needs classes to stratify by, and y is numeric")
-    return FreshFolds(n_folds, n_repeats, codes if stratify and codes is not None else plain, stratify)
+    return FreshFolds(
+        n_folds, n_repeats, codes if stratify and codes is not None else plain, stratify
+    )
 
 
 def _check_folds(fresh: FreshFolds, classes: NDArray[Any] | None) -> None:
@@ -202,8 +202,12 @@ def _check_folds(fresh: FreshFolds, classes: NDArray[Any] | None) -> None:
     if not fresh.stratified:
         return
     counts = np.bincount(fresh.codes)
-    labels = [str(c) for c in classes] if classes is not None else [str(c) for c in range(len(counts))]
-    listed = ", ".join(f"{label}: {count}" for label, count in zip(labels[:8], counts, strict=False))
+    labels = (
+        [str(c) for c in classes] if classes is not None else [str(c) for c in range(len(counts))]
+    )
+    listed = ", ".join(
+        f"{label}: {count}" for label, count in zip(labels[:8], counts, strict=False)
+    )
     if fresh.n_folds > counts.max():
         raise ValueError(
             f"cv={fresh.n_folds} folds are more than any class has members ({listed}); "
@@ -250,9 +254,7 @@ def _fixed(
     with warnings.catch_warnings():
         if fresh is not None:  # said already, with the classes' names
             warnings.filterwarnings("ignore", message="The least populated class")
-        pairs = [
-            (_indices(train), _indices(test)) for train, test in splitter.split(X, y, groups)
-        ]
+        pairs = [(_indices(train), _indices(test)) for train, test in splitter.split(X, y, groups)]
     if not pairs:
         raise ValueError(f"{_name(cv)} gave no splits")
     for k, (train, test) in enumerate(pairs):
