@@ -27,6 +27,13 @@ def _close(rng: Rng, n: int, p: int) -> Array:
     return X * (1 + rng.integers(-2, 3, (n, p)) * 2.0**-52)
 
 
+def _long(rng: Rng, n: int, p: int) -> Array:
+    # Whole numbers that float32 holds, but whose squares it does not; pairs differ by one.
+    X = np.repeat(rng.integers(-(2**20), 2**20, ((n + 1) // 2, p)), 2, axis=0)[:n]
+    X[np.arange(n), rng.integers(0, p, n)] += rng.integers(0, 2, n)
+    return X
+
+
 KINDS: dict[str, Callable[[Rng, int, int], Array]] = {
     "float64": lambda rng, n, p: rng.normal(size=(n, p)),
     "float32": lambda rng, n, p: rng.normal(size=(n, p)).astype(np.float32),
@@ -39,6 +46,7 @@ KINDS: dict[str, Callable[[Rng, int, int], Array]] = {
     "scales": lambda rng, n, p: rng.normal(size=(n, p)) * 10.0 ** rng.uniform(-6, 6, p),
     "outlier": _outlier,
     "counts": lambda rng, n, p: rng.poisson(3.0, (n, p)) ** 3,
+    "long": _long,
     "constants": lambda rng, n, p: rng.integers(0, 3, (n, p)) * (np.arange(p) % 3 == 0),
 }
 

@@ -131,6 +131,25 @@ def test_many_flips_a_mask(kind: str, k: int) -> None:
     np.testing.assert_array_equal(got, _twin(fitness, packed, k))
 
 
+def test_giants_that_leave() -> None:
+    """What is left is lost in the rounding of what left: the bound must hold that too."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(45, 60)), np.arange(45) % 3
+    X[:, :4] *= 1e5
+    fitness = compile(KNeighborsClassifier(3), X, y, cv=4, n_jobs=1)
+    lists = [[0, 1, 2, 3], *([0, 1, 2, 3, f] for f in range(4, 30)), [0, 1, 3, 50]]
+    indptr = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+    indices = np.array([f for part in lists for f in part], dtype=np.int64)
+    masks = Masks._make(60, None, Masks.full(60).words[0], indptr, indices)
+    got = fitness.evaluate_splits(masks)
+    np.testing.assert_array_equal(got, _twin(fitness, masks.to_bool(), 3))
+    # The planner's way: the full mask is the median of these, and one of them lacks the giants.
+    batch = np.concatenate([~np.eye(60, dtype=bool)[4:24], masks.to_bool()[:1]])
+    for _ in range(3):
+        got = fitness.evaluate_splits(batch)
+    np.testing.assert_array_equal(got, _twin(fitness, batch, 3))
+
+
 def test_slices_and_single_neighbours() -> None:
     p = 33
     fitness = _fitness("integers", p)
