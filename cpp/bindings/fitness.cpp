@@ -232,7 +232,7 @@ class PyKnn {
 }  // namespace
 
 void register_fitness(py::module_& module) {
-  module.attr("matrix_samples") = 1536;
+  module.attr("matrix_samples") = matrix_samples;
   py::class_<PyKnn>(module, "KnnFitness")
       .def(py::init<Array<float>, std::size_t, Values, Array<double>, Codes, std::size_t,
                     std::size_t, bool, std::size_t, std::size_t, bool>(),

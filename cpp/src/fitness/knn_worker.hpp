@@ -10,9 +10,6 @@ namespace bitsieve {
 // five more roundings.
 inline constexpr double float_share = 0x1p-21;
 
-// Largest n for which n x n matrices are kept; beyond it, rows are made block by block.
-inline constexpr std::size_t matrix_samples = 1536;
-
 // A Gram matrix in float32 and what is known of its error.
 struct KnnFitness::Matrix {
   AlignedVector<float> gram;     // [ld][ld], upper triangle

@@ -98,7 +98,9 @@ class PairSum {
   void move_to(const Word* either, const Word* both, int n_threads);
   std::size_t distance(const Word* either, const Word* both) const;  // flips, of both masks
 
-  std::size_t n_selected() const { return n_selected_; }
+  const std::vector<Word>& either() const { return either_; }
+  const std::vector<Word>& both() const { return both_; }
+  std::size_t n_selected() const { return n_selected_; }  // of both masks
   double unit() const { return sum_.unit(); }
   double square(std::size_t i) const { return sum_.square(i); }
 

@@ -20,6 +20,9 @@
 
 namespace bitsieve {
 
+// Largest n for which n x n matrices are kept; beyond it, rows are made block by block.
+inline constexpr std::size_t matrix_samples = 1536;
+
 enum class Origin : std::uint8_t;
 
 enum class Score { accuracy, balanced_accuracy };
