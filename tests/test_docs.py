@@ -68,7 +68,8 @@ def test_python_blocks_of_a_page_run(page: Path) -> None:
 def _public() -> Iterator[tuple[str, Any]]:
     """Yield what a user may import: __all__ of the top level and of its rooms."""
     seen: set[int] = set()
-    for name in ["bitsieve", *(f"bitsieve.{room}" for room in bitsieve._ROOMS)]:
+    rooms = [name for name in MODULES if name.count(".") == 1 and "._" not in name]
+    for name in ["bitsieve", *rooms]:
         module = importlib.import_module(name)
         for attribute in getattr(module, "__all__", []):
             value = getattr(module, attribute)
