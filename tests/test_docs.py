@@ -68,7 +68,7 @@ def test_python_blocks_of_a_page_run(page: Path) -> None:
 def _public() -> Iterator[tuple[str, Any]]:
     """Yield what a user may import: __all__ of the top level and of its rooms."""
     seen: set[int] = set()
-    rooms = [name for name in MODULES if name.count(".") == 1 and "._" not in name]
+    rooms = [name for name in MODULES if re.fullmatch(r"bitsieve\.(?!cli)[a-z]\w+", name)]
     for name in ["bitsieve", *rooms]:
         module = importlib.import_module(name)
         for attribute in getattr(module, "__all__", []):
