@@ -82,3 +82,23 @@ def test_wide_walk_with_threads(n: int) -> None:
     np.testing.assert_array_equal(
         expected[2:], twin_knn.evaluate_splits(X, y, masks[2:], one.splits())
     )
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_giants_in_one_of_a_pair(k: int) -> None:
+    """The second of a pair comes by subtraction from a sum whose rounding dwarfs it."""
+    X, y = tables.table("float64", np.random.default_rng(6), N, P), np.arange(N) % 3
+    X[:, :3] *= 1e5
+    fitness = compile(KNeighborsClassifier(k), X, y, cv=3, n_jobs=1)
+    rng = np.random.default_rng(7)
+    iterate = np.ones(P, bool)
+    open_ = rng.random(P) < 0.3
+    open_[:3] = True
+    plus = np.where(open_, rng.random(P) < 0.5, iterate)
+    plus[:3] = True
+    for _ in range(12):
+        iterate[rng.integers(3, P)] ^= True
+        masks = np.stack([iterate, plus, np.where(open_, ~plus, iterate)])
+        got = fitness.evaluate_splits(masks)
+        expected = twin_knn.evaluate_splits(X, y, masks, fitness.splits(), k)
+        np.testing.assert_array_equal(got, expected)
