@@ -28,7 +28,7 @@ void check_position(const Vector& values, const char* name) {
 
 BinarySpsa make_spsa(const Vector& start, std::uint64_t seed, double perturbation,
                      double stability, double decay, double gain, double step_fraction,
-                     std::int64_t n_calibration, std::size_t n_select) {
+                     std::int64_t n_averaged, std::size_t n_select) {
   check_position(start, "start");
   const auto n_features = static_cast<std::size_t>(start.shape(0));
   if (!(perturbation > 0.0) || !(stability >= 0.0) || !(decay >= 0.0) || !(step_fraction > 0.0) ||
@@ -39,7 +39,7 @@ BinarySpsa make_spsa(const Vector& start, std::uint64_t seed, double perturbatio
   if (!std::isnan(gain) && !(gain > 0.0 && std::isfinite(gain))) {
     throw std::invalid_argument("gain must be above 0, or NaN for the automatic one");
   }
-  if (n_calibration < 1) throw std::invalid_argument("n_calibration must be at least 1");
+  if (n_averaged < 1) throw std::invalid_argument("n_averaged must be at least 1");
   if (n_select > n_features) {
     throw std::invalid_argument("n_select must be at most the number of features");
   }
@@ -49,7 +49,7 @@ BinarySpsa make_spsa(const Vector& start, std::uint64_t seed, double perturbatio
   options.decay = decay;
   options.gain = gain;
   options.step_fraction = step_fraction;
-  options.n_calibration = n_calibration;
+  options.n_averaged = n_averaged;
   options.n_select = n_select;
   return BinarySpsa(start.data(), n_features, seed, options);
 }
@@ -72,21 +72,20 @@ void tell(BinarySpsa& spsa, double plus, double minus) {
 py::tuple get_state(const BinarySpsa& spsa) {
   const SpsaState& state = spsa.state();
   const Vector position(static_cast<py::ssize_t>(spsa.n_features()), spsa.position());
-  return py::make_tuple(position, state.iteration, state.gain, state.sum_of_squares,
-                        state.n_differences);
+  return py::make_tuple(position, state.iteration, state.mean_square);
 }
 
-void set_state(BinarySpsa& spsa, const Vector& position, std::int64_t iteration, double gain,
-               double sum_of_squares, std::int64_t n_differences) {
+void set_state(BinarySpsa& spsa, const Vector& position, std::int64_t iteration,
+               double mean_square) {
   check_position(position, "w");
   if (static_cast<std::size_t>(position.shape(0)) != spsa.n_features()) {
     throw std::invalid_argument("w has " + std::to_string(position.shape(0)) +
                                 " features, the search has " + std::to_string(spsa.n_features()));
   }
-  if (iteration < 0 || n_differences < 0 || !(sum_of_squares >= 0.0)) {
-    throw std::invalid_argument("counts and sums of a state cannot be negative");
+  if (iteration < 0 || !(mean_square >= 0.0)) {
+    throw std::invalid_argument("iteration and mean_square of a state cannot be negative");
   }
-  spsa.set_state(position.data(), SpsaState{iteration, gain, sum_of_squares, n_differences});
+  spsa.set_state(position.data(), SpsaState{iteration, mean_square});
 }
 
 }  // namespace
@@ -96,16 +95,16 @@ void register_search(py::module_& module) {
                          "Binary SPSA over packed masks; bitsieve.search is its Python face.")
       .def(py::init(&make_spsa), py::arg("start").noconvert(), py::kw_only(), py::arg("seed"),
            py::arg("perturbation"), py::arg("stability"), py::arg("decay"), py::arg("gain"),
-           py::arg("step_fraction"), py::arg("n_calibration"), py::arg("n_select"))
+           py::arg("step_fraction"), py::arg("n_averaged"), py::arg("n_select"))
       .def_property_readonly("n_features", &BinarySpsa::n_features)
       .def_property_readonly("seed", &BinarySpsa::seed)
       .def("set_seed", &BinarySpsa::set_seed, py::arg("seed"))
       .def("ask", &ask, "uint64 (3, n_words): the iterate, plus and minus.")
       .def("tell", &tell, py::arg("plus"), py::arg("minus"))
       .def("is_decided", &BinarySpsa::is_decided)
-      .def("state", &get_state, "(w, iteration, gain, sum_of_squares, n_differences)")
+      .def("state", &get_state, "(w, iteration, mean_square)")
       .def("set_state", &set_state, py::arg("position").noconvert(), py::arg("iteration"),
-           py::arg("gain"), py::arg("sum_of_squares"), py::arg("n_differences"));
+           py::arg("mean_square"));
 }
 
 }  // namespace bitsieve

@@ -29,7 +29,7 @@ class BinarySPSA:
         decay: float,
         gain: float,
         step_fraction: float,
-        n_calibration: int,
+        n_averaged: int,
         n_select: int,
     ) -> None: ...
     @property
@@ -40,14 +40,9 @@ class BinarySPSA:
     def ask(self) -> NDArray[np.uint64]: ...
     def tell(self, plus: float, minus: float) -> None: ...
     def is_decided(self) -> bool: ...
-    def state(self) -> tuple[NDArray[np.float64], int, float, float, int]: ...
+    def state(self) -> tuple[NDArray[np.float64], int, float]: ...
     def set_state(
-        self,
-        position: NDArray[np.float64],
-        iteration: int,
-        gain: float,
-        sum_of_squares: float,
-        n_differences: int,
+        self, position: NDArray[np.float64], iteration: int, mean_square: float
     ) -> None: ...
 
 class KnnFitness:

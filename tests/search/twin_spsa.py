@@ -28,19 +28,15 @@ class TwinSPSA:
         A=300.0,
         alpha=0.6,
         gain=math.nan,
-        step_fraction=0.3,
-        n_calibration=20,
+        step_fraction=0.03,
+        n_averaged=20,
         n_select=0,
     ):
         self.w = np.array(w, dtype=float)
         self.seed, self.c, self.A, self.alpha, self.a = seed, c, A, alpha, gain
-        self.step_fraction, self.n_calibration, self.n_select = (
-            step_fraction,
-            n_calibration,
-            n_select,
-        )
+        self.step_fraction, self.n_averaged, self.n_select = step_fraction, n_averaged, n_select
         self.k = 0
-        self.differences = []
+        self.mean_square = 0.0
 
     def delta(self):
         p = len(self.w)
@@ -65,21 +61,13 @@ class TwinSPSA:
 
     def tell(self, scores):
         difference = scores[1] - scores[2]
-        a = self.a
-        if math.isnan(a):
-            self.differences.append(difference)
-            total = 0.0
-            for d in self.differences:
-                total += d * d
-            if total > 0.0:
-                rms = math.sqrt(total / len(self.differences))
-                # a_0 * rms / (2 c) = step_fraction * c, with a_0 = a / (A + 1)^alpha
-                a = self.step_fraction * self.c * (2 * self.c) * (self.A + 1) ** self.alpha / rms
-                if len(self.differences) >= self.n_calibration:
-                    self.a = a
-            else:
-                a = 0.0
-        a_k = a / (self.A + self.k + 1.0) ** self.alpha
-        step = a_k * difference / (2 * self.c)
+        if math.isnan(self.a):
+            weight = min(self.k + 1, self.n_averaged)
+            self.mean_square += (difference * difference - self.mean_square) / weight
+            scale = self.step_fraction * self.c
+            step = scale * difference / math.sqrt(self.mean_square) if self.mean_square else 0.0
+        else:
+            a_k = self.a / (self.A + self.k + 1.0) ** self.alpha
+            step = a_k * difference / (2 * self.c)
         self.w = self.w + step * self.delta()
         self.k += 1

@@ -39,7 +39,6 @@ BinarySpsa::BinarySpsa(const double* start, std::size_t n_features, std::uint64_
       w_(64 * n_words_, 0.0),
       delta_(n_words_, 0) {
   std::copy(start, start + n_features, w_.begin());
-  state_.gain = options.gain;
 }
 
 void BinarySpsa::set_seed(std::uint64_t seed) {
@@ -98,29 +97,23 @@ void BinarySpsa::ask(Word* masks) {
   for (std::size_t m = 0; m < masks_per_ask; ++m) masks[m * n_words_ + n_words_ - 1] &= tail;
 }
 
-// a for this iteration; while it is being found, from the differences so far, this one included.
-double BinarySpsa::next_gain(double difference) {
-  if (!std::isnan(state_.gain)) return state_.gain;
-  state_.sum_of_squares += difference * difference;
-  state_.n_differences += 1;
-  if (!(state_.sum_of_squares > 0.0)) return 0.0;  // nothing to scale by yet, and no step to take
+// How far every component of w moves, up where Delta is 1.
+double BinarySpsa::step_for(double difference) {
   const double c = options_.perturbation;
-  const double spread =
-      std::sqrt(state_.sum_of_squares / static_cast<double>(state_.n_differences));
-  const double gain = options_.step_fraction * c * (2.0 * c) *
-                      std::pow(options_.stability + 1.0, options_.decay) / spread;
-  if (state_.n_differences >= options_.n_calibration) state_.gain = gain;
-  return gain;
+  const double k = static_cast<double>(state_.iteration);
+  if (!std::isnan(options_.gain)) {
+    const double a_k = options_.gain / std::pow(options_.stability + k + 1.0, options_.decay);
+    return a_k * difference / (2.0 * c);
+  }
+  const double weight = std::min(k + 1.0, static_cast<double>(options_.n_averaged));
+  state_.mean_square += (difference * difference - state_.mean_square) / weight;
+  if (!(state_.mean_square > 0.0)) return 0.0;  // nothing to scale by yet, and no step to take
+  return options_.step_fraction * c * difference / std::sqrt(state_.mean_square);
 }
 
 void BinarySpsa::tell(double plus, double minus) {
   if (!asked_) throw std::logic_error("tell without an ask before it");
-  const double difference = plus - minus;
-  const double k = static_cast<double>(state_.iteration);
-  const double a_k =
-      next_gain(difference) / std::pow(options_.stability + k + 1.0, options_.decay);
-  const double step = a_k * difference / (2.0 * options_.perturbation);
-
+  const double step = step_for(plus - minus);
   if (!(std::abs(step) <= largest_step)) {
     throw std::invalid_argument("the scores and the gain make a step of " + std::to_string(step));
   }

@@ -26,12 +26,12 @@ Gain: TypeAlias = float | Literal["auto", "paper", "half-difference"]
 class Preset:
     """One column of Table 2: gain a, stability A, and the budget the paper gives it.
 
-    ``step_fraction`` is ours: the root mean square of the first steps of the automatic gain, in
-    units of c. While a feature is undecided, each step moves it at random by the sum of all the
-    others' effects and drifts by its own, which is about sqrt(p) times smaller. Large steps decide
-    features by chance; small ones do not get there within the budget. Measured over 3 to 5 runs
-    of 10 x 5-fold 1-NN: 0.2 was best of 0.05 to 0.3 on sonar (60 features) and vehicle (18); 0.05
-    was best of 0.03 to 0.3 on warpAR10P (2,400), and better than 0.03 on tox_171 (5,748).
+    ``step_fraction`` r is ours: the root mean square of the steps of the automatic gain, in units
+    of c. A feature is undecided while its w is within c of 0.5. Each step moves it at random, by
+    the effects of all the others, and lets it drift by its own, which is about sqrt(p) times
+    smaller. Large steps therefore decide features by chance, after 1 / r**2 iterations or so;
+    small ones do not get there within the budget. Both values are near 2 / sqrt(max_iter), where
+    1 / r**2 is the stall limit; ``benchmarks/README.md`` has the errors they were chosen by.
     """
 
     gain: float
@@ -43,8 +43,8 @@ class Preset:
 
 # Table 2 of Aksakalli and Malekipirbazari (2016); "stall" is printed transposed there.
 PRESETS: Mapping[str, Preset] = {
-    "small": Preset(0.75, 100.0, max_iter=1000, patience=250, step_fraction=0.2),
-    "large": Preset(1.5, 300.0, max_iter=3000, patience=750, step_fraction=0.05),
+    "small": Preset(0.75, 100.0, max_iter=1000, patience=250, step_fraction=0.06),
+    "large": Preset(1.5, 300.0, max_iter=3000, patience=750, step_fraction=0.03),
 }
 _LARGE_FROM = 100  # features: the paper's border between small and large
 
@@ -107,11 +107,12 @@ class BinarySPSASearch:
         In place of ``start``: w_0 from the ranks of these scores, greater is better (see
         :func:`start_from_scores`), within c of 0.5.
     gain : {"auto", "paper", "half-difference"} or float
-        a. "auto" takes it from the first ``n_calibration`` differences between the two perturbed
-        scores, so that the root mean square of the steps they make is ``step_fraction * c``,
-        whatever the unit of the scores. Meanwhile the differences so far stand for all of them,
-        and equal scores make no step. "paper" is the preset's. "half-difference" is the paper's
-        rule in words, a_0 (s+ - s-) / (2 c) = (s+ - s-) / 2, that is a = c (A + 1)**alpha.
+        a. "auto" is not the paper's: a step is ``step_fraction * c * (s+ - s-) / m_k``, with m_k
+        the root mean square of the recent differences s+ - s-. The steps then have one size,
+        whatever the unit of the scores, and keep it while the differences shrink as features are
+        decided; A and alpha have no part in it, and equal scores make no step. "paper" is the
+        preset's. "half-difference" is the paper's rule in words, a_0 (s+ - s-) / (2 c) =
+        (s+ - s-) / 2, that is a = c (A + 1)**alpha.
     c : float
         Size of the perturbation, in (0, 0.5).
     A : float, optional
@@ -120,10 +121,12 @@ class BinarySPSASearch:
     alpha : float
         Decay of the gain, at least 0.
     step_fraction : float, optional
-        See ``gain``; by default the preset's, 0.2 for small and 0.05 for large (see
+        See ``gain``; by default the preset's, 0.06 for small and 0.03 for large (see
         :class:`Preset`).
-    n_calibration : int
-        See ``gain``.
+    n_averaged : int
+        In ``m_k**2`` the newest squared difference has the weight 1 / n_averaged, and the older
+        ones fade; the first n_averaged have equal weights. No step is longer than
+        ``step_fraction * c * sqrt(n_averaged)``.
     n_features_to_select : int, optional
         Masks of exactly so many features: the largest of w, of w + c Delta and of w - c Delta,
         ties to the lowest index.
@@ -169,7 +172,7 @@ class BinarySPSASearch:
         A: float | None = None,
         alpha: float = 0.6,
         step_fraction: float | None = None,
-        n_calibration: int = 20,
+        n_averaged: int = 20,
         n_features_to_select: int | None = None,
         admit_perturbed: bool = False,
         stop_when_decided: bool = False,
@@ -181,7 +184,7 @@ class BinarySPSASearch:
         alpha = _number("alpha", alpha, least=0.0)
         fraction = column.step_fraction if step_fraction is None else step_fraction
         step_fraction = _number("step_fraction", fraction, above=0.0)
-        n_calibration = _whole("n_calibration", n_calibration, 1)
+        n_averaged = _whole("n_averaged", n_averaged, 1)
         n_select = 0
         if n_features_to_select is not None:
             n_select = _whole("n_features_to_select", n_features_to_select, 1)
@@ -189,15 +192,16 @@ class BinarySPSASearch:
                 raise ValueError(
                     f"n_features_to_select={n_select} is more than the {self._n_features} features"
                 )
+        a = _gain(gain, column, c * (stability + 1.0) ** alpha)
         self._core = _core.BinarySPSA(
             _start(self._n_features, start, filter_scores, c),
             seed=_seed(seed),
             perturbation=c,
             stability=stability,
             decay=alpha,
-            gain=_gain(gain, column, c * (stability + 1.0) ** alpha),
+            gain=np.nan if a is None else a,
             step_fraction=step_fraction,
-            n_calibration=n_calibration,
+            n_averaged=n_averaged,
             n_select=n_select,
         )
         if n_select == 0 and self._core.is_decided():
@@ -205,12 +209,13 @@ class BinarySPSASearch:
                 f"no component of start is within {c} of 0.5, so no perturbation could change a "
                 "mask: bring the start nearer to 0.5, or raise c"
             )
-        self._parameters: dict[str, float | int] = {
+        self._parameters: dict[str, float | int | str] = {
             "c": c,
             "A": stability,
             "alpha": alpha,
+            "gain": "auto" if a is None else a,
             "step_fraction": step_fraction,
-            "n_calibration": n_calibration,
+            "n_averaged": n_averaged,
             "n_select": n_select,
             "admit_perturbed": int(bool(admit_perturbed)),
             "stop_when_decided": int(bool(stop_when_decided)),
@@ -232,8 +237,15 @@ class BinarySPSASearch:
 
     @property
     def gain(self) -> float:
-        """The gain a; NaN while the automatic one is not known yet."""
-        return float(self._core.state()[2])
+        """The gain a; if automatic, a_k of the last step, and NaN before the first."""
+        gain = self._parameters["gain"]
+        if not isinstance(gain, str):
+            return gain
+        mean_square = self._core.state()[2]
+        if mean_square == 0.0:
+            return float("nan")
+        c, fraction = float(self._parameters["c"]), float(self._parameters["step_fraction"])
+        return float(2.0 * c * c * fraction / np.sqrt(mean_square))
 
     def set_seed(self, seed: int) -> None:
         """Take the key of the perturbations, in [0, 2**64)."""
@@ -271,16 +283,14 @@ class BinarySPSASearch:
         return self._eligible
 
     def state(self) -> State:
-        """Return the parameters, the seed, w, k, and what the automatic gain knows."""
-        w, iteration, gain, sum_of_squares, n_differences = self._core.state()
+        """Return the parameters, the seed, w, k, and the mean square of the automatic gain."""
+        w, iteration, mean_square = self._core.state()
         return {
             **self._parameters,
             "seed": self._core.seed,
             "w": w,
             "iteration": iteration,
-            "gain": gain,
-            "sum_of_squares": sum_of_squares,
-            "n_differences": n_differences,
+            "mean_square": mean_square,
         }
 
     def set_state(self, state: Mapping[str, Any]) -> None:
@@ -303,9 +313,7 @@ class BinarySPSASearch:
         self._core.set_state(
             np.ascontiguousarray(state["w"], dtype=np.float64),
             iteration=int(state["iteration"]),
-            gain=float(state["gain"]),
-            sum_of_squares=float(state["sum_of_squares"]),
-            n_differences=int(state["n_differences"]),
+            mean_square=float(state["mean_square"]),
         )
         self._core.set_seed(_seed(state["seed"]))
         self._asked = None
@@ -355,9 +363,10 @@ def _start(
     return w
 
 
-def _gain(gain: Gain, column: Preset, half_difference: float) -> float:
+def _gain(gain: Gain, column: Preset, half_difference: float) -> float | None:
+    """Return a, or None for the automatic gain."""
     if isinstance(gain, str):
-        named = {"auto": float("nan"), "paper": column.gain, "half-difference": half_difference}
+        named = {"auto": None, "paper": column.gain, "half-difference": half_difference}
         if gain not in named:
             raise ValueError(
                 f"gain must be 'auto', 'paper', 'half-difference' or a number, got {gain!r}"

@@ -50,17 +50,18 @@ class BinarySPSA(SearchSelector):
     n_features_to_select : int or None, default None
         Size of every mask; None lets the search find it.
     gain : float, "auto", "paper" or "half-difference", default "auto"
-        The gain a. "auto" sets it from the first measured differences; "paper" is the preset's;
-        "half-difference" the paper's rule in words. See
+        The gain a. "auto" keeps the steps at one size, measured by the recent differences, and
+        needs no A and no alpha; "paper" is the preset's; "half-difference" the paper's rule in
+        words. See
         :class:`bitsieve.search.BinarySPSASearch`.
     preset : {"auto", "small", "large"}, default "auto"
         Column of the paper's Table 2; "auto" takes "small" below 100 features.
     c : float, default 0.05
         Size of the perturbation, below 0.5.
     A : float or None, default None
-        Stability; None means the preset's.
+        Stability of a fixed gain; None means the preset's.
     alpha : float, default 0.6
-        Decay of the gain.
+        Decay of a fixed gain.
     start : None, float, array-like of shape (n_features,) or callable, default None
         Where the iterate starts. None: 0.5 everywhere, so that the first perturbation decides. A
         boolean array is a mask, an array of numbers the scores of a filter (greater is better). A

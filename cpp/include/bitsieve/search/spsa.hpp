@@ -4,6 +4,8 @@
 //   iterate   w in R^p, never clipped; feature f is in the mask where w_f >= 0.5
 //   ask       [ R(w_k), R(w_k + c Delta_k), R(w_k - c Delta_k) ]
 //   tell      w_{k+1} = w_k + a_k (s+ - s-) / (2 c) Delta_k       a_k = a / (A + k + 1)^alpha
+//             or, with the automatic gain, w_k + r c (s+ - s-) / m_k Delta_k, with m_k the root
+//             mean square of the recent differences (not in the paper)
 //
 // The paper minimises an error; here a score is maximised, so the step goes up. Bounding (B) and
 // rounding (R) meet only masks: R(B(x)) is x >= 0.5, so B never has to be computed.
@@ -28,20 +30,19 @@ struct SpsaOptions {
   double perturbation = 0.05;  // c
   double stability = 300.0;    // A
   double decay = 0.6;          // alpha
-  // a. NaN: taken from the first differences d_i = s+ - s-, so that the root mean square of
-  // a_0 d_i / (2 c) is step_fraction * c. While they come in, from those there are.
+  // a. NaN: the automatic gain, of which stability and decay are no part.
   double gain = std::numeric_limits<double>::quiet_NaN();
-  double step_fraction = 0.05;
-  std::int64_t n_calibration = 20;
+  double step_fraction = 0.03;  // r
+  // The newest squared difference has the weight 1 / n in m_k^2; the first n have equal weights.
+  // No step is longer than r c sqrt(n).
+  std::int64_t n_averaged = 20;
   // 0: the mask is w >= 0.5. n > 0: the n largest, ties to the lowest index.
   std::size_t n_select = 0;
 };
 
 struct SpsaState {
   std::int64_t iteration = 0;
-  double gain = std::numeric_limits<double>::quiet_NaN();  // NaN until it is known
-  double sum_of_squares = 0.0;                             // of the differences so far
-  std::int64_t n_differences = 0;
+  double mean_square = 0.0;  // m_k^2; stays 0 with a fixed gain
 };
 
 class BinarySpsa {
@@ -71,7 +72,7 @@ class BinarySpsa {
 
  private:
   void draw_perturbation();
-  double next_gain(double difference);
+  double step_for(double difference);
 
   std::size_t n_features_, n_words_;
   std::uint64_t seed_;
