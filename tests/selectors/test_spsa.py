@@ -73,6 +73,15 @@ def test_a_drawn_seed_repeats_the_run(planted: _Data) -> None:
     assert _fit(planted, random_state=None, max_iter=2).seed_ != drawn.seed_
 
 
+def test_a_drawn_seed_repeats_the_run_on_fixed_folds(planted: _Data) -> None:
+    options: dict[str, Any] = {"resample": False, "n_repeats": 3, "max_iter": 40}
+    drawn = _fit(planted, random_state=None, **options)
+    again = _fit(planted, random_state=drawn.seed_, **options)
+    np.testing.assert_array_equal(drawn.history_["score"], again.history_["score"])
+    np.testing.assert_array_equal(drawn.support_, again.support_)
+    assert drawn.best_score_ == again.best_score_
+
+
 def test_random_state_objects_are_drawn_from(planted: _Data) -> None:
     state = np.random.RandomState(5)
     a = _fit(planted, random_state=state, max_iter=5)

@@ -97,9 +97,9 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             n_repeats=self.n_repeats,
             resample=self.resample,
             groups=groups,
-            # Seeds of fresh folds come from the loop. Fixed ones must be the same when a run with
-            # a drawn seed is resumed.
-            random_state=0 if key is None else key % 2**32,
+            # Seeds of fresh folds come from the loop. Fixed ones are the same for every seed, so
+            # that a run with a drawn one is resumed on them, and repeated by ``seed_``.
+            random_state=0,
             n_jobs=self.n_jobs,
             dtype=self.dtype,
             device=self.device,

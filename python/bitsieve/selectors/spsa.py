@@ -72,7 +72,8 @@ class BinarySPSA(SearchSelector):
         Whether the three masks of an iteration share their folds.
     resample : bool, default True
         Fresh folds for every iteration; False keeps one set of folds, as splitters that cannot
-        be drawn again need.
+        be drawn again need. The folds that a number ``cv`` and ``n_repeats`` stand for are then
+        the same for every ``random_state``; for others give a splitter with a seed of its own.
     admit_perturbed : bool, default False
         Whether the perturbed masks may become the best too; the paper takes iterates only.
     random_state : int, RandomState, Generator or None, default None
