@@ -278,6 +278,11 @@ class BinarySPSASearch:
             return {"decided": True}
         return {}
 
+    @property
+    def stops_itself(self) -> bool:
+        """Whether :meth:`stop` may ever answer."""
+        return bool(self._parameters["stop_when_decided"])
+
     def eligible(self) -> NDArray[np.bool_]:
         """Return which masks of an ask may become the best: the iterate, or all three."""
         return self._eligible
