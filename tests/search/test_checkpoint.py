@@ -162,6 +162,33 @@ def test_lowered_limits_begin_anew(tmp_path, limits):
     assert_same_run(shorter, spsa_run(toy(), **limits))
 
 
+@pytest.mark.parametrize("random_state", [0, None])
+@pytest.mark.parametrize("limits", [{"max_iter": 10}, {"max_evaluations": 70}])
+def test_lowered_limits_leave_the_longer_file_alone(tmp_path, caplog, limits, random_state):
+    options = {"checkpoint": tmp_path, "random_state": random_state}
+    long = spsa_run(toy(), max_iter=45, **options)
+    before = the_file(tmp_path).read_bytes()
+    with caplog.at_level(logging.WARNING, logger="bitsieve"):
+        shorter = spsa_run(toy(), **options, **limits)
+    assert the_file(tmp_path).read_bytes() == before
+    assert shorter.checkpoint is None
+    messages = [record.getMessage() for record in caplog.records]
+    assert len(messages) == 1
+    assert "holds 45 iterations, more than these limits allow" in messages[0]
+    assert str(the_file(tmp_path)) in messages[0]
+    again = spsa_run(toy(), max_iter=45, **options)
+    assert again.resumed_at == 45
+    assert_same_run(again, long)
+
+
+def test_an_interrupted_run_under_lowered_limits_leaves_the_longer_file_alone(tmp_path):
+    spsa_run(toy(), checkpoint=tmp_path, max_iter=45)
+    before = the_file(tmp_path).read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        spsa_run(Interrupted(planted(P), noise=0.1, at=5), checkpoint=tmp_path, max_iter=20)
+    assert the_file(tmp_path).read_bytes() == before
+
+
 def test_resume_false_begins_anew(tmp_path):
     spsa_run(toy(), checkpoint=tmp_path)
     fitness = toy()

@@ -77,6 +77,37 @@ def test_an_equal_score_is_no_new_best():
     assert result.support.tolist() == [True, False, False, False]
 
 
+@pytest.mark.parametrize("limits", [{}, {"callbacks": ()}])
+def test_a_run_that_would_never_end_is_refused(limits):
+    with pytest.raises(
+        ValueError, match=r"never stops by itself: give max_iter, max_evaluations, max_time"
+    ):
+        spsa_run(Planted(planted(8)), max_iter=None, **limits)
+
+
+def test_a_callback_or_the_search_may_end_a_run():
+    limits = {"max_iter": None, "callbacks": [lambda turn: turn.iteration == 9]}
+    assert spsa_run(Planted(planted(8)), **limits).n_iterations == 10
+    search = BinarySPSASearch(8, stop_when_decided=True)
+    result = run(search, Planted(planted(8)), random_state=0, progress=False)
+    assert result.stop_reason == {"decided": True}
+
+
+def test_a_fitness_that_does_not_say_gets_seeds():
+    class Silent(Planted):
+        def __init__(self, truth):
+            super().__init__(truth)
+            del self.resample
+
+        def _noise(self, masks, seeds):
+            return np.zeros(len(masks))
+
+    toy = Silent(planted(20))
+    result = spsa_run(toy, max_iter=5, random_state=7)
+    assert [seeds for _, seeds in toy.calls[:5]] == SeedWords(7, FOLDS).take(0, 5).tolist()
+    assert result.n_final_evaluations > 0
+
+
 def test_the_search_stops_itself():
     result = run(Scripted([[[1, 0]], [[1, 1]]]), Planted([1, 1]), progress=False)
     assert result.stop_reason == {"script": 2}

@@ -12,7 +12,7 @@ from bitsieve.masks import Masks
 from bitsieve.search.archive import Archive, Entry
 from bitsieve.search.protocol import Fitness, Scores
 from bitsieve.search.result import Finalist
-from bitsieve.search.scoring import checked_scores
+from bitsieve.search.scoring import checked_scores, is_fresh
 from bitsieve.search.seeds import MEASUREMENT, SeedWords
 
 __all__ = ["Final", "measure_finalists", "unmeasured"]
@@ -29,7 +29,7 @@ class Final:
 
 
 def _fresh(fitness: Fitness) -> Fitness | None:
-    if getattr(fitness, "resample", True):
+    if is_fresh(fitness):
         return fitness
     resampled = getattr(fitness, "resampled", None)
     fresh: Fitness | None = resampled() if callable(resampled) else None

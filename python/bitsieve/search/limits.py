@@ -39,6 +39,11 @@ class Limits:
         if time is not None and (isinstance(time, bool) or not number or not time > 0):
             raise ValueError(f"max_time must be a number of seconds above 0 or None, got {time!r}")
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether none of them is set."""
+        return all(value is None for value in asdict(self).values())
+
     def reached(
         self, *, iterations: int, evaluations: int, seconds: float, stalled: int
     ) -> dict[str, object]:

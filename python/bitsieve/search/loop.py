@@ -6,6 +6,7 @@ that is killed while its masks are being scored asks for the same masks again.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -28,6 +29,7 @@ from bitsieve.search.turn import Callback, Turn
 
 __all__ = ["Loop"]
 
+_logger = logging.getLogger("bitsieve")
 _CHECKPOINT_PERIOD = 1.0  # seconds between two writings
 _CHECKPOINT_SHARE = 10.0  # and at least so many times as long as the last writing took
 _ARCHIVE_FACTOR = 4  # masks remembered for each finalist
@@ -227,11 +229,20 @@ class Loop:
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Final | None:
         """Go on from a file; the final measurement if it ended under these same limits.
 
-        A file that has gone beyond these limits is left aside: the run begins anew, from the
-        same key, and gives what it would have given without the file.
+        A file that has gone beyond these limits is left alone: the run begins anew, from the
+        same key, and gives what it would have given without the file. All of its turns are in the
+        file already, so nothing is written.
         """
         history = _part(arrays, "history")
         if self.limits.outrun_by(history):
+            assert self.store is not None
+            _logger.warning(
+                "checkpoint %s holds %d iterations, more than these limits allow; this run begins "
+                "anew and leaves the file alone",
+                self.store.path,
+                len(history["iteration"]),
+            )
+            self.store = None
             return None
         self.search.set_state({**meta["search"], **_part(arrays, "search")})
         self.history.set_arrays(history)

@@ -90,7 +90,6 @@ class ProgressBar:
         best: float,
         n_selected: int,
         speed: float,
-        description: str = "search",
     ) -> None:
         """Draw the state of the run; ``speed`` is evaluations a second."""
         self._next = time.perf_counter() + _PERIOD
@@ -101,7 +100,6 @@ class ProgressBar:
         self._bar.update(
             self._task,
             completed=done,
-            description=description,
             text=f"iteration {iterations:,}  best {best:.4f}  {n_selected:,} features  "
             f"{speed:,.0f} evaluations/s",
         )

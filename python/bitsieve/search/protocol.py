@@ -34,6 +34,8 @@ class Search(Protocol):
     Before the first ask it must name every parameter of the search, since checkpoints are told
     apart by it. Entries are arrays, integers, floats (NaN and infinities too) and strings; an
     entry called ``"seed"`` is known to be the seed and does not count as a parameter.
+
+    A search may say ``stops_itself: bool``; where it is False, a run without a limit is refused.
     """
 
     @property
@@ -78,7 +80,7 @@ class SeededSearch(Protocol):
 class Fitness(Protocol):
     """What the loop needs to know of a fitness.
 
-    A fitness may also offer ``resample: bool`` (whether a seed means fresh folds; False where it
+    A fitness may also offer ``resample: bool`` (whether a seed means fresh folds; True where it
     is missing), ``fingerprint() -> str`` (data, parameters and splits, needed for checkpoints)
     and ``resampled() -> Fitness | None`` (the same model with fresh folds for every seed).
     """

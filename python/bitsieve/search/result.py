@@ -78,7 +78,8 @@ class RunResult:
     resumed_at : int
         Iterations that came from a checkpoint.
     checkpoint : str or None
-        The checkpoint file, None where there is none or it could not be written.
+        The checkpoint file, None where there is none, where it could not be written, or where it
+        holds more iterations than this run was allowed.
     """
 
     mask: Masks

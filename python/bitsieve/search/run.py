@@ -70,7 +70,8 @@ def run(
     checkpoint : str or path, optional
         A directory. The run's file in it is named by a fingerprint of the fitness, the search,
         the seed policy and the version; limits are no part of it, so a finished run goes on where
-        they are raised.
+        they are raised. Where they are lower than what the file holds, the run begins anew and
+        leaves the file alone, with a warning in the log.
     resume : bool
         Go on from the checkpoint if there is one; a finished run is given back at once.
     random_state : int, Generator, RandomState or None
@@ -91,8 +92,8 @@ def run(
     Raises
     ------
     ValueError
-        If an argument is out of its range, search and fitness speak of different numbers of
-        features, the fitness returns anything but one finite number a mask, or no mask with a
+        If an argument is out of its range, nothing would ever end the run, search and fitness
+        speak of different numbers of features, the fitness returns anything but one finite number a mask, or no mask with a
         feature in it was ever scored.
     CheckpointMismatch
         If the checkpoint file of this run is damaged or was written by another one.
@@ -129,6 +130,11 @@ def run(
     limits = Limits(max_evaluations, max_iter, max_time, patience)
     callbacks = tuple(callbacks)
     _check(search, fitness, callbacks, folds, n_finalists, n_final_measurements)
+    if limits.is_endless and not callbacks and not getattr(search, "stops_itself", True):
+        raise ValueError(
+            f"{type(search).__name__} never stops by itself: give max_iter, max_evaluations, "
+            "max_time or patience, or a callback that stops it"
+        )
     key = check_random_state(random_state)
     store = saved = None
     if checkpoint is not None:

@@ -12,9 +12,14 @@ from bitsieve.masks import Masks
 from bitsieve.search.protocol import Fitness, Scores
 from bitsieve.search.seeds import FOLDS, SeedWords
 
-__all__ = ["Folds", "Scorer", "checked_scores"]
+__all__ = ["Folds", "Scorer", "checked_scores", "is_fresh"]
 
 Folds: TypeAlias = Literal["common", "independent"]
+
+
+def is_fresh(fitness: Fitness) -> bool:
+    """Whether a seed means fresh folds to a fitness; one that does not say is given seeds."""
+    return bool(getattr(fitness, "resample", True))
 
 
 def checked_scores(fitness: Fitness, masks: Masks, seeds: int | NDArray[np.uint64]) -> Scores:
@@ -53,8 +58,7 @@ class Scorer:
 
     def __init__(self, fitness: Fitness, key: int, folds: Folds, max_cached: int = 100_000) -> None:
         self.fitness = fitness
-        self.is_fresh = bool(getattr(fitness, "resample", True))
-        self.n_cached_hits = 0
+        self.is_fresh = is_fresh(fitness)
         self._words = SeedWords(key, FOLDS)
         self._independent = folds == "independent"
         self._max_cached = max_cached
@@ -85,7 +89,6 @@ class Scorer:
             chosen = masks if len(rows) == len(masks) else masks[rows]
             scores = checked_scores(self.fitness, chosen, 0)
             new = dict(zip(first, scores.tolist(), strict=True))
-        self.n_cached_hits += len(masks) - len(first)
         result = np.array([new[key] if key in new else cache[key] for key in keys], np.float64)
         cache.update(new)
         while len(cache) > self._max_cached:
