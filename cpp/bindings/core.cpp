@@ -1,6 +1,8 @@
 // Instruction sets, masks, folds and random numbers.
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 
 #include "bitsieve/core/folds.hpp"
 #include "bitsieve/core/isa.hpp"

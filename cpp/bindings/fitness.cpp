@@ -1,9 +1,11 @@
 // The compiled k-nearest-neighbour fitness.
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "bitsieve/core/parallel.hpp"
@@ -73,8 +75,6 @@ class PyKnn {
     n_features_ = view.n_features;
     n_samples_ = n_samples;
     n_classes_ = n_classes;
-    n_neighbors_ = n_neighbors;
-    n_folds_ = n_folds;
     fitness_ = std::make_unique<KnnFitness>(view, arbiter, codes_.data(), settings);
   }
 
@@ -91,7 +91,6 @@ class PyKnn {
                                             codes_.data(), n_classes_));
   }
 
-  // Test fold of each sample in each repeat, for fresh folds.
   std::size_t n_splits() const { return fitness_->n_splits(); }
 
   Array<double> evaluate(const WordArray& words, const WordArray& seeds, bool balanced,
@@ -112,6 +111,7 @@ class PyKnn {
                                const WordArray& seeds, bool balanced, int n_threads) {
     require(base.ndim() == 1 && length(base) == words_for(n_features_),
             "base must have ceil(n_features / 64) words");
+    check_tail(base.data());
     require(begin.size() >= 1, "begin must have n_masks + 1 entries");
     const std::size_t m = length(begin) - 1;
     require(length(seeds) == m, "seeds must have one value a mask");
@@ -135,9 +135,7 @@ class PyKnn {
   Array<std::int32_t> votes(const WordArray& words, const WordArray& seeds, int n_threads) {
     const std::size_t m = check_words(words);
     require(length(seeds) == m, "seeds must have one value a mask");
-    const std::size_t n_tests =
-        m == 0 ? 0 : fitness_->splits_of(seeds.data()[0]).test_samples.size();
-    Array<std::int32_t> out({m, n_tests, n_classes_});
+    Array<std::int32_t> out({m, fitness_->n_tests(), n_classes_});
     std::int32_t* counts = out.mutable_data();
     const Word* data = words.data();
     const std::uint64_t* keys = seeds.data();
@@ -150,6 +148,7 @@ class PyKnn {
   py::tuple state(const WordArray& mask, int n_threads) {
     require(mask.ndim() == 1 && length(mask) == words_for(n_features_),
             "mask must have ceil(n_features / 64) words");
+    check_tail(mask.data());
     Array<std::int64_t> gram({n_samples_, n_samples_});
     std::int64_t* out = gram.mutable_data();
     double unit = 0;
@@ -162,8 +161,12 @@ class PyKnn {
     return py::make_tuple(gram, unit);
   }
 
-  py::dict counters() const {
-    const KnnFitness::Counters c = fitness_->counters();
+  py::dict counters() {
+    KnnFitness::Counters c;
+    {
+      const py::gil_scoped_release release;  // another thread may hold the lock and want the GIL
+      c = fitness_->counters();
+    }
     py::dict out;
     out["float_features"] = c.float_features;
     out["fixed_features"] = c.fixed_features;
@@ -183,10 +186,14 @@ class PyKnn {
     const std::size_t m = static_cast<std::size_t>(words.shape(0));
     const std::size_t w = words_for(n_features_);
     for (std::size_t i = 0; i < m; ++i) {
-      require((words.data()[i * w + w - 1] & ~tail_mask(n_features_)) == 0,
-              "words have bits set past the last feature");
+      check_tail(words.data() + i * w);
     }
     return m;
+  }
+
+  void check_tail(const Word* mask) const {
+    require((mask[words_for(n_features_) - 1] & ~tail_mask(n_features_)) == 0,
+            "words have bits set past the last feature");
   }
 
   static void check_ranges(const Lists& begin, std::size_t n, py::ssize_t total) {
@@ -225,7 +232,7 @@ class PyKnn {
   Values x_;
   Array<double> max_abs_;
   Codes codes_;
-  std::size_t n_features_, n_samples_, n_classes_, n_neighbors_, n_folds_;
+  std::size_t n_features_ = 0, n_samples_ = 0, n_classes_ = 0;
   std::unique_ptr<KnnFitness> fitness_;
 };
 

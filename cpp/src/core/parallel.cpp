@@ -6,6 +6,8 @@
 #include <exception>
 #include <algorithm>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -66,8 +68,12 @@ class Pool {
   void run(Job& job, int n_helpers) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      while (static_cast<int>(threads_.size()) < n_helpers) {
-        threads_.emplace_back([this] { loop(); });
+      try {
+        while (static_cast<int>(threads_.size()) < n_helpers) {
+          threads_.emplace_back([this] { loop(); });
+        }
+      } catch (const std::system_error&) {
+        // No more threads to be had (limits of a container): those there are will do.
       }
       requests_.push_back({&job, n_helpers, 0});
     }
@@ -138,34 +144,40 @@ class Pool {
 // Never destroyed: in a forked child its threads do not exist, and joining parked threads at
 // unload could wait for ever.
 std::atomic<Pool*> pool_pointer{nullptr};
-std::mutex pool_mutex;
+std::mutex pool_mutex, renewal_mutex;
+std::atomic<unsigned> generation{0};
 
 #if !defined(_WIN32)
-void forget_pool_in_child() {
+void begin_child() {
   pool_pointer = nullptr;
   new (&pool_mutex) std::mutex();
+  new (&renewal_mutex) std::mutex();
   inside_body = false;
+  ++generation;
 }
+
+[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, begin_child);
 #endif
 
 Pool& pool() {
   Pool* existing = pool_pointer.load();
   if (existing != nullptr) return *existing;
   const std::lock_guard<std::mutex> lock(pool_mutex);
-  if (pool_pointer.load() == nullptr) {
-#if !defined(_WIN32)
-    static const bool registered = [] {
-      pthread_atfork(nullptr, nullptr, forget_pool_in_child);
-      return true;
-    }();
-    (void)registered;
-#endif
-    pool_pointer = new Pool();
-  }
+  if (pool_pointer.load() == nullptr) pool_pointer = new Pool();
   return *pool_pointer.load();
 }
 
 }  // namespace
+
+unsigned fork_generation() { return generation.load(); }
+
+void renew_after_fork(std::atomic<unsigned>& seen, const std::function<void()>& renew) {
+  if (seen.load() == generation.load()) return;
+  const std::lock_guard<std::mutex> lock(renewal_mutex);
+  if (seen.load() == generation.load()) return;
+  renew();
+  seen = generation.load();
+}
 
 InterruptScope::InterruptScope(InterruptPoll poll) : previous_(current_poll) {
   current_poll = poll;
@@ -179,9 +191,9 @@ void check_interrupt() {
 void parallel_for_worker(std::size_t n_chunks, int n_threads,
                          const std::function<void(std::size_t, int)>& body) {
   if (n_chunks == 0) return;
-  const std::size_t useful = n_chunks < 1024 ? n_chunks : 1024;
-  const int n_helpers = static_cast<int>(
-      std::min<std::size_t>(useful, static_cast<std::size_t>(n_threads < 1 ? 1 : n_threads))) - 1;
+  const int wanted = std::clamp(n_threads, 1, max_threads);
+  const int n_helpers =
+      static_cast<int>(std::min(n_chunks, static_cast<std::size_t>(wanted))) - 1;
   if (n_helpers == 0 || inside_body) {
     for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) {
       body(chunk, 0);

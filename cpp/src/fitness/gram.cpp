@@ -129,21 +129,16 @@ void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
   });
 }
 
-GramState::GramState(const TableView& table)
+FixedGram::FixedGram(const TableView& table)
     : table_(table),
       unit_(choose_unit(table)),
       magic_(1.5 * 0x1p52 * unit_),
-      mask_(words_for(table.n_features), 0),
       gram_(table.ld * table.ld, 0),
       rows_(fixed_block * table.ld) {}
 
-void GramState::clear() {
-  std::fill(mask_.begin(), mask_.end(), Word{0});
-  std::fill(gram_.begin(), gram_.end(), std::int64_t{0});
-  n_selected_ = 0;
-}
+void FixedGram::clear() { std::fill(gram_.begin(), gram_.end(), std::int64_t{0}); }
 
-void GramState::add(const std::vector<std::int32_t>& features, int sign, int n_threads) {
+void FixedGram::add(const std::vector<std::int32_t>& features, int sign, int n_threads) {
   const Kernels& kernel = kernels();
   const std::size_t ld = table_.ld;
   const std::size_t n_tasks = (ld + tile - 1) / tile;
@@ -169,6 +164,15 @@ void GramState::add(const std::vector<std::int32_t>& features, int sign, int n_t
   }
 }
 
+GramState::GramState(const TableView& table)
+    : gram_(table), mask_(words_for(table.n_features), 0) {}
+
+void GramState::clear() {
+  std::fill(mask_.begin(), mask_.end(), Word{0});
+  gram_.clear();
+  n_selected_ = 0;
+}
+
 void GramState::move_to(const Word* mask, int n_threads) {
   std::vector<std::int32_t> added, removed;
   list_difference(mask_.data(), mask, mask_.size(), added, removed);
@@ -180,8 +184,8 @@ void GramState::move_to(const Word* mask, int n_threads) {
     removed.clear();
   }
   try {
-    add(added, +1, n_threads);
-    add(removed, -1, n_threads);
+    gram_.add(added, +1, n_threads);
+    gram_.add(removed, -1, n_threads);
   } catch (...) {
     clear();  // interrupted half-way: back to a state that is known
     throw;
@@ -191,10 +195,11 @@ void GramState::move_to(const Word* mask, int n_threads) {
 }
 
 void GramState::add_to(float* gram) const {
-  const std::size_t ld = table_.ld;
+  const std::size_t ld = gram_.ld();
   for (std::size_t i = 0; i < ld; ++i) {
-    for (std::size_t j = i / 16 * 16; j < ld; ++j) {
-      gram[i * ld + j] += static_cast<float>(static_cast<double>(gram_[i * ld + j]) * unit_);
+    const std::int64_t* row = gram_.row(i);
+    for (std::size_t j = i; j < ld; ++j) {
+      gram[i * ld + j] += static_cast<float>(static_cast<double>(row[j]) * gram_.unit());
     }
   }
 }
@@ -230,7 +235,7 @@ void PairSum::move_to(const Word* either, const Word* both, int n_threads) {
 void PairSum::subtract(const float* gram, float* other) const {
   const std::size_t ld = sum_.ld();
   for (std::size_t i = 0; i < ld; ++i) {
-    const std::int64_t* sum = sum_.gram() + i * ld;
+    const std::int64_t* sum = sum_.row(i);
     for (std::size_t j = i; j < ld; ++j) {
       other[i * ld + j] =
           static_cast<float>(static_cast<double>(sum[j]) * sum_.unit()) - gram[i * ld + j];

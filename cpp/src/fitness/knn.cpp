@@ -1,8 +1,9 @@
 #include "bitsieve/fitness/knn.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "bitsieve/core/folds.hpp"
 #include "bitsieve/core/isa.hpp"
@@ -18,14 +19,40 @@ KnnFitness::KnnFitness(const TableView& table, const Arbiter& arbiter, const std
       codes_(codes),
       settings_(settings),
       n_words_(words_for(table.n_features)),
-      first_of_pair_(std::make_unique<Matrix>()) {}
+      first_of_pair_(std::make_unique<Matrix>()),
+      generation_(fork_generation()) {}
 
 KnnFitness::~KnnFitness() = default;
+
+void KnnFitness::forget() {
+  mutex_.release();  // never unlocked by anyone here: left behind
+  mutex_ = std::make_unique<std::mutex>();
+  owner_ = std::thread::id();
+  state_.reset();
+  full_.reset();
+  pair_.reset();
+  first_of_pair_ = std::make_unique<Matrix>();
+  workers_.clear();
+  full_credit_ = median_credit_ = pair_credit_ = 0;
+  last_median_.clear();
+  last_either_.clear();
+  last_both_.clear();
+}
+
+KnnFitness::Counters KnnFitness::counters() {
+  const Session session(*this);
+  return counters_;
+}
 
 void KnnFitness::set_splits(Splits splits) { fixed_ = std::move(splits); }
 
 std::size_t KnnFitness::n_splits() const {
   return settings_.n_repeats == 0 ? fixed_.n_splits : settings_.n_repeats * settings_.n_folds;
+}
+
+std::size_t KnnFitness::n_tests() const {
+  return settings_.n_repeats == 0 ? fixed_.test_samples.size()
+                                  : settings_.n_repeats * table_.n_samples;
 }
 
 Splits KnnFitness::splits_of(std::uint64_t seed) const {
@@ -52,7 +79,8 @@ const Splits& KnnFitness::splits_for(std::uint64_t seed, Worker& worker) const {
 }
 
 std::vector<std::unique_ptr<KnnFitness::Worker>>& KnnFitness::workers(int n_threads) {
-  while (workers_.size() < static_cast<std::size_t>(std::max(1, n_threads))) {
+  const int wanted = std::clamp(n_threads, 1, max_threads);
+  while (workers_.size() < static_cast<std::size_t>(wanted)) {
     workers_.push_back(std::make_unique<Worker>(table_, codes_, arbiter_));
   }
   return workers_;
@@ -145,7 +173,8 @@ void KnnFitness::count_streaming(const Word* mask, const Splits& splits, int n_t
   const bool exact = exact_sums(features, {});
   std::vector<double> bounds(n);
   for (std::size_t j = 0; j < n; ++j) {
-    bounds[j] = exact ? 0 : share * squares[j] + static_cast<double>(features.size()) * 0x1p-146;
+    bounds[j] =
+        exact ? 0 : share * squares[j] + static_cast<double>(features.size() + 1) * underflow;
   }
   // A block of rows should stay in the second-level cache beside the columns it meets.
   const std::size_t n_rows =
@@ -252,7 +281,7 @@ void KnnFitness::run(const Word* masks, std::vector<Task>& tasks, const std::uin
       } else if (task.origin == Origin::pair_second) {
         derive(first, *matrix);
       } else {
-        build(mask, origin_of(task.origin), 1, *matrix);
+        build(mask, origin_of(task.origin), tasks.size() == 1 ? n_threads : 1, *matrix);
       }
       count_matrix(mask, *matrix, splits, worker, tally);
     }
@@ -280,7 +309,7 @@ void KnnFitness::run(const Word* masks, std::vector<Task>& tasks, const std::uin
 
 void KnnFitness::evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
                           Score score, int n_threads, double* scores) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const Session session(*this);
   std::vector<Task> tasks;
   plan(masks, n_masks, n_threads, tasks);
   run(masks, tasks, seeds, score, n_threads, scores, nullptr);
@@ -288,14 +317,14 @@ void KnnFitness::evaluate(const Word* masks, std::size_t n_masks, const std::uin
 
 void KnnFitness::votes(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
                        int n_threads, std::int32_t* votes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const Session session(*this);
   std::vector<Task> tasks;
   plan(masks, n_masks, n_threads, tasks);
   run(masks, tasks, seeds, Score::accuracy, n_threads, nullptr, votes);
 }
 
 void KnnFitness::state_of(const Word* mask, int n_threads, std::int64_t* gram, double* unit) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const Session session(*this);
   if (table_.n_samples > matrix_samples) {
     throw std::invalid_argument("no state is kept for more than " +
                                 std::to_string(matrix_samples) + " samples");
@@ -304,7 +333,7 @@ void KnnFitness::state_of(const Word* mask, int n_threads, std::int64_t* gram, d
   const std::size_t n = table_.n_samples;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
-      gram[i * n + j] = state_->gram()[std::min(i, j) * table_.ld + std::max(i, j)];
+      gram[i * n + j] = state_->gram().at(i, j);
     }
   }
   *unit = state_->unit();

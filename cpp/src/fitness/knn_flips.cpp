@@ -1,7 +1,7 @@
 // Neighbourhoods of one mask: all p one-flip neighbours in one pass over the table.
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "bitsieve/core/isa.hpp"
@@ -11,7 +11,8 @@
 namespace bitsieve {
 namespace {
 
-constexpr std::size_t expanded_masks = 1024;  // masks written out at a time where no kernel serves
+constexpr std::size_t expanded_masks = 1024;       // written out at a time where no kernel serves
+constexpr std::size_t most_candidates = 40000000;  // of a layout: 160 MB
 
 // Tests and candidates in the kernel's layout: for each split its training samples, grouped by
 // class and then once more, so that "all other classes" is one run too.
@@ -19,6 +20,12 @@ struct FlipLayout {
   std::vector<FlipTest> tests;
   std::vector<std::int32_t> candidates;
 };
+
+bool fits(const Splits& splits) {
+  std::size_t candidates = 0;
+  for (const std::int32_t n : splits.n_train) candidates += 2 * static_cast<std::size_t>(n);
+  return candidates <= most_candidates;
+}
 
 FlipLayout lay_out(const Splits& splits, const std::int32_t* codes, std::size_t n,
                    std::size_t n_classes) {
@@ -51,135 +58,166 @@ FlipLayout lay_out(const Splits& splits, const std::int32_t* codes, std::size_t 
 
 }  // namespace
 
-bool KnnFitness::flips_kernel(const Word* base, const std::int64_t* flips, std::size_t n_masks,
-                              const Splits& splits, Score score, int n_threads, double* scores) {
-  const std::size_t n = table_.n_samples, ld = table_.ld, n_classes = settings_.n_classes;
-  const GramState& origin = *state_;
-  const FlipLayout layout = lay_out(splits, codes_, n, n_classes);
-  const FlipTests tests{layout.tests.data(), layout.tests.size(), layout.candidates.data(),
-                        splits.n_splits * n_classes};
-  if (layout.candidates.size() > 40000000) return false;
-
-  // Distances under the base mask are exact in the state's units and rounded once here.
-  AlignedVector<float> distances(n * ld, 0.0f);
-  std::vector<float> margin(n);
-  std::vector<double> roots(n);
-  const auto gram = [&](std::size_t i, std::size_t j) {
-    return origin.gram()[std::min(i, j) * ld + std::max(i, j)];
-  };
-  const double floor = static_cast<double>(origin.n_selected()) * (2 * origin.unit() + 0x1p-146);
-  double farthest = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) {
-      distances[i * ld + j] = static_cast<float>(
-          static_cast<double>(gram(i, i) + gram(j, j) - 2 * gram(i, j)) * origin.unit());
+// One pass over the table for one-flip neighbours under 1-NN.
+class KnnFitness::Flips {
+ public:
+  // The state of the fitness must stand at the base mask.
+  Flips(KnnFitness& fitness, const Word* base, const Splits& splits, Score score)
+      : fitness_(fitness),
+        table_(fitness.table_),
+        base_(base),
+        splits_(splits),
+        score_(score),
+        layout_(lay_out(splits, fitness.codes_, table_.n_samples, fitness.settings_.n_classes)),
+        tests_{layout_.tests.data(), layout_.tests.size(), layout_.candidates.data(),
+               splits.n_splits * fitness.settings_.n_classes},
+        distances_(table_.n_samples * table_.ld, 0.0f),
+        margin_(table_.n_samples) {
+    const FixedGram& gram = fitness.state_->gram();
+    const double n_products = static_cast<double>(fitness.state_->n_selected());
+    const double floor = n_products * 2 * gram.unit() + (n_products + 1) * underflow;
+    std::vector<double> roots(table_.n_samples);
+    double farthest = 0;
+    for (std::size_t i = 0; i < table_.n_samples; ++i) {
+      for (std::size_t j = 0; j < table_.n_samples; ++j) {
+        // Exact in the state's units, rounded once.
+        const std::int64_t distance = gram.at(i, i) + gram.at(j, j) - 2 * gram.at(i, j);
+        distances_[i * table_.ld + j] =
+            static_cast<float>(static_cast<double>(distance) * gram.unit());
+      }
+      roots[i] = std::sqrt(float_share * static_cast<double>(gram.at(i, i)) * gram.unit() + floor);
+      farthest = std::max(farthest, roots[i]);
     }
-    roots[i] = std::sqrt(float_share * static_cast<double>(gram(i, i)) * origin.unit() + floor);
-    farthest = std::max(farthest, roots[i]);
+    for (std::size_t i = 0; i < table_.n_samples; ++i) {
+      const double reach = roots[i] + farthest;
+      margin_[i] = static_cast<float>(reach * reach * 1.001 + underflow);
+    }
+    list_bits(base, fitness.n_words_, base_features_);
   }
-  for (std::size_t i = 0; i < n; ++i) {
-    const double reach = roots[i] + farthest;
-    margin[i] = static_cast<float>(reach * reach * 1.001 + 0x1p-140);
-  }
-  std::vector<std::int32_t> base_features;
-  list_bits(base, n_words_, base_features);
 
-  const std::size_t n_blocks = (n_masks + flip_lanes - 1) / flip_lanes;
-  std::vector<std::uint64_t> open_counts(static_cast<std::size_t>(std::max(1, n_threads)), 0);
-  const auto block_body = [&](std::size_t block, int w) {
-    // Scratch of the thread, kept between its blocks.
-    thread_local AlignedVector<float> values;
-    thread_local std::vector<std::int32_t> correct, hits, features;
-    thread_local std::vector<std::uint16_t> unsure;
-    values.assign(n * flip_lanes, 0.0f);
-    correct.resize(tests.n_splits * flip_lanes);
-    hits.resize(tests.n_splits);
-    unsure.resize(tests.n_tests);
+  void run(const std::int64_t* flips, std::size_t n_masks, int n_threads, double* scores) {
+    auto& pool = fitness_.workers(n_threads);
+    std::vector<std::uint64_t> open(pool.size(), 0);
+    const std::size_t n_blocks = (n_masks + flip_lanes - 1) / flip_lanes;
+    parallel_for_worker(n_blocks, n_threads, [&](std::size_t b, int w) {
+      const std::size_t first = b * flip_lanes;
+      const std::size_t worker = static_cast<std::size_t>(w);
+      open[worker] += block(flips + first, std::min(flip_lanes, n_masks - first), *pool[worker],
+                            scores + first * splits_.n_splits);
+    });
+    for (const std::uint64_t count : open) fitness_.counters_.flips_open += count;
+  }
+
+ private:
+  // Up to flip_lanes flips; returns how many (test, flip) pairs the arbiter had to decide.
+  std::uint64_t block(const std::int64_t* flips, std::size_t lanes, Worker& worker,
+                      double* scores) const {
     alignas(cache_line) float sign[flip_lanes] = {};
     alignas(cache_line) float spread[flip_lanes] = {};
-    const std::size_t first = block * flip_lanes;
-    const std::size_t lanes = std::min(flip_lanes, n_masks - first);
+    worker.values.assign(table_.n_samples * flip_lanes, 0.0f);
+    worker.correct.resize(tests_.n_counters * flip_lanes);
+    worker.hits.resize(tests_.n_counters);
+    worker.unsure.resize(tests_.n_tests);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      const std::size_t f = static_cast<std::size_t>(flips[first + lane]);
+      const std::size_t f = static_cast<std::size_t>(flips[lane]);
       const float* row = table_.row(f);
-      for (std::size_t j = 0; j < n; ++j) values[j * flip_lanes + lane] = row[j];
-      sign[lane] = get_bit(base, f) ? -1.0f : 1.0f;
+      for (std::size_t j = 0; j < table_.n_samples; ++j) {
+        worker.values[j * flip_lanes + lane] = row[j];
+      }
+      sign[lane] = get_bit(base_, f) ? -1.0f : 1.0f;
       spread[lane] = static_cast<float>(table_.max_abs[f]);
     }
-    kernels().flips_nearest(values.data(), distances.data(), ld, sign, margin.data(), spread,
-                            tests, correct.data(), unsure.data());
-    for (std::size_t t = 0; t < tests.n_tests; ++t) {
-      unsigned open = unsure[t] & ((1u << lanes) - 1u);
-      while (open != 0) {
+    kernels().flips_nearest(worker.values.data(), distances_.data(), table_.ld, sign,
+                            margin_.data(), spread, tests_, worker.correct.data(),
+                            worker.unsure.data());
+    std::uint64_t decided = 0;
+    for (std::size_t t = 0; t < tests_.n_tests; ++t) {
+      unsigned open = worker.unsure[t] & ((1u << lanes) - 1u);
+      for (; open != 0; open &= open - 1) {
         const std::size_t lane = static_cast<std::size_t>(std::countr_zero(open));
-        open &= open - 1;
-        ++open_counts[static_cast<std::size_t>(w)];
-        const std::int32_t f = static_cast<std::int32_t>(flips[first + lane]);
-        features = base_features;
-        const auto place = std::lower_bound(features.begin(), features.end(), f);
-        if (sign[lane] > 0) {
-          features.insert(place, f);
-        } else {
-          features.erase(place);
-        }
-        // The arbiter measures whoever may be nearest.
-        const FlipTest& test = layout.tests[t];
-        const std::size_t i = static_cast<std::size_t>(test.sample);
-        const auto approximate = [&](std::size_t j) {
-          const double d = static_cast<double>(values[i * flip_lanes + lane]) -
-                           static_cast<double>(values[j * flip_lanes + lane]);
-          return static_cast<double>(distances[i * ld + j]) + static_cast<double>(sign[lane]) * d * d;
-        };
-        double least = std::numeric_limits<double>::infinity();
-        const auto for_candidates = [&](auto&& body) {
-          for (std::int32_t c = test.same_begin; c < test.same_end; ++c) {
-            body(static_cast<std::size_t>(layout.candidates[static_cast<std::size_t>(c)]));
-          }
-          for (std::int32_t c = test.other_begin; c < test.other_end; ++c) {
-            body(static_cast<std::size_t>(layout.candidates[static_cast<std::size_t>(c)]));
-          }
-        };
-        for_candidates([&](std::size_t j) { least = std::min(least, approximate(j)); });
-        const double reach = std::abs(static_cast<double>(values[i * flip_lanes + lane])) +
-                             static_cast<double>(spread[lane]);
-        const double bound = static_cast<double>(margin[i]) + float_share * reach * reach +
-                             float_share * std::abs(least);
-        double best = std::numeric_limits<double>::infinity();
-        std::size_t nearest = n;
-        for_candidates([&](std::size_t j) {
-          if (approximate(j) > least + 4 * bound) return;
-          const double distance = arbiter_.distance(i, j, features);
-          if (distance < best || (distance == best && j < nearest)) {
-            best = distance;
-            nearest = j;
-          }
-        });
-        if (nearest < n && codes_[nearest] == codes_[i]) {
-          ++correct[static_cast<std::size_t>(test.split) * flip_lanes + lane];
+        const std::size_t f = static_cast<std::size_t>(flips[lane]);
+        ++decided;
+        if (arbitrate(layout_.tests[t], f, lane, sign[lane], worker)) {
+          ++worker.correct[static_cast<std::size_t>(layout_.tests[t].counter) * flip_lanes + lane];
         }
       }
     }
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      double* out = scores + (first + lane) * splits.n_splits;
-      if (base_features.size() == 1 && flips[first + lane] == base_features[0]) {
-        empty_scores(splits, score, out);
+      double* out = scores + lane * splits_.n_splits;
+      if (base_features_.size() == 1 && flips[lane] == base_features_[0]) {
+        fitness_.empty_scores(splits_, score_, out);
         continue;
       }
-      for (std::size_t s = 0; s < tests.n_splits; ++s) hits[s] = correct[s * flip_lanes + lane];
-      scores_of(hits.data(), splits, score, out);
+      for (std::size_t c = 0; c < tests_.n_counters; ++c) {
+        worker.hits[c] = worker.correct[c * flip_lanes + lane];
+      }
+      fitness_.scores_of(worker.hits.data(), splits_, score_, out);
     }
-  };
-  parallel_for_worker(n_blocks, n_threads, block_body);
-  for (const std::uint64_t count : open_counts) counters_.flips_open += count;
-  return true;
-}
+    return decided;
+  }
+
+  // Whether the nearest neighbour is of the sample's class: the arbiter measures whoever may be it.
+  bool arbitrate(const FlipTest& test, std::size_t flip, std::size_t lane, float sign,
+                 Worker& worker) const {
+    const std::size_t i = static_cast<std::size_t>(test.sample);
+    const double own = static_cast<double>(worker.values[i * flip_lanes + lane]);
+    const auto approximate = [&](std::size_t j) {
+      const double d = own - static_cast<double>(worker.values[j * flip_lanes + lane]);
+      return static_cast<double>(distances_[i * table_.ld + j]) + static_cast<double>(sign) * d * d;
+    };
+    const auto for_candidates = [&](auto&& body) {
+      for (std::int32_t c = test.same_begin; c < test.same_end; ++c) {
+        body(static_cast<std::size_t>(layout_.candidates[static_cast<std::size_t>(c)]));
+      }
+      for (std::int32_t c = test.other_begin; c < test.other_end; ++c) {
+        body(static_cast<std::size_t>(layout_.candidates[static_cast<std::size_t>(c)]));
+      }
+    };
+    double least = std::numeric_limits<double>::infinity();
+    for_candidates([&](std::size_t j) { least = std::min(least, approximate(j)); });
+    const double reach = std::abs(own) + table_.max_abs[flip];
+    const double bound = static_cast<double>(margin_[i]) + float_share * reach * reach +
+                         float_share * std::abs(least);
+
+    worker.features = base_features_;
+    const std::int32_t f = static_cast<std::int32_t>(flip);
+    const auto place = std::lower_bound(worker.features.begin(), worker.features.end(), f);
+    if (sign > 0) {
+      worker.features.insert(place, f);
+    } else {
+      worker.features.erase(place);
+    }
+    double best = std::numeric_limits<double>::infinity();
+    std::size_t nearest = table_.n_samples;
+    for_candidates([&](std::size_t j) {
+      if (approximate(j) > least + 4 * bound) return;
+      const double distance = fitness_.arbiter_.distance(i, j, worker.features);
+      if (distance < best || (distance == best && j < nearest)) {
+        best = distance;
+        nearest = j;
+      }
+    });
+    return nearest < table_.n_samples && fitness_.codes_[nearest] == fitness_.codes_[i];
+  }
+
+  KnnFitness& fitness_;
+  const TableView& table_;
+  const Word* base_;
+  const Splits& splits_;
+  Score score_;
+  FlipLayout layout_;
+  FlipTests tests_;
+  AlignedVector<float> distances_;  // [n][ld] under the base mask
+  std::vector<float> margin_;
+  std::vector<std::int32_t> base_features_;
+};
 
 void KnnFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
                                 const std::int64_t* begin, std::size_t n_masks,
                                 const std::uint64_t* seeds, Score score, int n_threads,
                                 double* scores) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const bool matrices = table_.n_samples <= matrix_samples;
+  const Session session(*this);
+  if (n_masks == 0) return;
   const bool single = std::adjacent_find(begin, begin + n_masks + 1,
                                          [](std::int64_t a, std::int64_t b) {
                                            return b != a + 1;
@@ -187,10 +225,22 @@ void KnnFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
   const bool shared = settings_.n_repeats == 0 ||
                       std::all_of(seeds, seeds + n_masks,
                                   [&](std::uint64_t seed) { return seed == seeds[0]; });
-  if (matrices) state().move_to(base, n_threads);
-  if (matrices && single && shared && settings_.n_neighbors == 1 && n_masks > 0) {
+  // The state moves to the base where that costs less than the neighbours from nothing.
+  const bool matrices = table_.n_samples <= matrix_samples;
+  std::size_t move = 0, size = 0;
+  if (matrices) {
+    size = count_bits(base, n_words_);
+    move = std::min(hamming(state().mask().data(), base, n_words_), size);
+  }
+  const bool from_state = matrices && fixed_cost * move <= n_masks * (size + 1);
+  if (from_state) {
+    state().move_to(base, n_threads);
+    counters_.fixed_features += move;
     const Splits& splits = splits_for(seeds[0], *workers(n_threads)[0]);
-    if (flips_kernel(base, flips + begin[0], n_masks, splits, score, n_threads, scores)) return;
+    if (single && shared && settings_.n_neighbors == 1 && fits(splits)) {
+      Flips(*this, base, splits, score).run(flips + begin[0], n_masks, n_threads, scores);
+      return;
+    }
   }
   std::vector<Word> words;
   std::vector<Task> tasks;
@@ -204,8 +254,9 @@ void KnnFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
       for (std::int64_t k = begin[first + m]; k < begin[first + m + 1]; ++k) {
         flip_bit(mask, static_cast<std::size_t>(flips[k]));
       }
-      tasks.push_back({m, matrices ? Origin::state : Origin::empty, 1});
+      tasks.push_back({m, Origin::state, 1});
     }
+    if (!from_state) plan(words.data(), count, n_threads, tasks);
     run(words.data(), tasks, seeds + first, score, n_threads, scores + first * n_splits(), nullptr);
   }
 }

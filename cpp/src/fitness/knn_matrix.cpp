@@ -34,7 +34,7 @@ void KnnFitness::build(const Word* mask, const GramState* origin, int n_threads,
              matrix.partial.data(), matrix.moved.data());
   matrix.changed = matrix.added.size() + matrix.removed.size();
   matrix.pair = nullptr;
-  matrix.floor = static_cast<double>(matrix.changed) * 0x1p-146;
+  matrix.floor = static_cast<double>(matrix.changed + 1) * underflow;
   matrix.exact = false;
   if (origin != nullptr) {
     origin->add_to(matrix.gram.data());

@@ -5,14 +5,6 @@
 #include "knn_worker.hpp"
 
 namespace bitsieve {
-namespace {
-
-// A feature of the kept state costs this many features of a float32 matrix: half the lanes, and an
-// integer addition beside each multiply-add.
-constexpr std::size_t fixed_cost = 4;
-
-}  // namespace
-
 // Three ways: each mask from nothing; from the full mask, once that has paid for itself; or the
 // state moves to the bitwise majority of the batch, and each mask is built from there.
 //

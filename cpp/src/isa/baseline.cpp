@@ -78,12 +78,7 @@ struct Isa {
   static L bits(D a) {
     L out;
     for (int lane = 0; lane < width_double; ++lane) {
-      union {
-        double value;
-        std::uint64_t bits;
-      } both;
-      both.value = a.v[lane];
-      out.v[lane] = both.bits;
+      out.v[lane] = __builtin_bit_cast(std::uint64_t, a.v[lane]);
     }
     return out;
   }

@@ -103,12 +103,8 @@ BITSIEVE_INLINE void gram_fixed_tile(const double* rows, std::size_t ld, std::si
   }
   // The bits of a pinned sum are its units plus the bits of magic; m of those come off, modulo
   // 2^64, and what is left is exact.
-  union {
-    double value;
-    std::uint64_t bits;
-  } pinned;
-  pinned.value = magic;
-  const std::uint64_t excess = pinned.bits * static_cast<std::uint64_t>(m);
+  const std::uint64_t excess =
+      __builtin_bit_cast(std::uint64_t, magic) * static_cast<std::uint64_t>(m);
   for (int i = 0; i < I; ++i) {
     for (int j = 0; j < J; ++j) {
       Isa::accumulate(gram + i * ldc + j * Isa::width_double, total[i][j], excess, sign);
@@ -184,7 +180,7 @@ void flips_nearest(const float* values, const float* base, std::size_t ld, const
     signs[v] = Isa::load(sign + v * Isa::width);
     spreads[v] = Isa::load(spread + v * Isa::width);
   }
-  for (std::size_t k = 0; k < tests.n_splits * flip_lanes; ++k) correct[k] = 0;
+  for (std::size_t k = 0; k < tests.n_counters * flip_lanes; ++k) correct[k] = 0;
 
   for (std::size_t t = 0; t < tests.n_tests; ++t) {
     const FlipTest& test = tests.tests[t];
@@ -219,7 +215,7 @@ void flips_nearest(const float* values, const float* base, std::size_t ld, const
       const F gap = Isa::subtract(nearest[1][v], nearest[0][v]);
       const unsigned sure = Isa::less(bound, gap);
       const unsigned wrong = Isa::less(bound, Isa::subtract(Isa::zero(), gap));
-      Isa::count(correct + static_cast<std::size_t>(test.split) * flip_lanes + v * Isa::width, sure);
+      Isa::count(correct + static_cast<std::size_t>(test.counter) * flip_lanes + v * Isa::width, sure);
       open |= (~(sure | wrong) & Isa::all) << (v * Isa::width);
     }
     unsure[t] = static_cast<std::uint16_t>(open);

@@ -5,6 +5,7 @@
 // AppleClang and blinds the thread sanitizer. After a fork the child starts a pool of its own.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <stdexcept>
@@ -34,6 +35,17 @@ class InterruptScope {
 
 // Poll now if a tenth of a second has passed; throws Interrupted. For long serial loops.
 void check_interrupt();
+
+// More threads than this are never started; ask for scratch memory for no more.
+inline constexpr int max_threads = 256;
+
+// How many forks this process descends from since the library was loaded. Locks that another
+// thread held at the moment of a fork stay locked in the child, and what they guard may be
+// half-changed: whoever owns such things calls renew_after_fork before taking its lock.
+unsigned fork_generation();
+
+// Calls renew() once in a new generation, and stores the generation in `seen`.
+void renew_after_fork(std::atomic<unsigned>& seen, const std::function<void()>& renew);
 
 // Run body(chunk) for chunk = 0 .. n_chunks - 1 on up to n_threads threads, the caller among
 // them. The first exception of any thread is rethrown here after all have stopped. A call from

@@ -73,9 +73,6 @@ class PhiloxStream {
     return high;
   }
 
-  // Uniform in [0, 1) with 53 bits.
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-
  private:
   std::uint64_t seed_, stream_, block_, lane_;
   PhiloxBlock words_{};

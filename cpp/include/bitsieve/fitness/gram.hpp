@@ -54,38 +54,50 @@ void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
                 const std::vector<std::int32_t>& removed, int n_threads, float* gram,
                 float* partial, float* squares);
 
-// One mask and its Gram matrix in units of 2^exponent.
+// A sum of products over features in units of a power of two, upper triangle.
+class FixedGram {
+ public:
+  explicit FixedGram(const TableView& table);
+
+  // Add or subtract the products of features: n^2 / 2 multiply-adds each.
+  void add(const std::vector<std::int32_t>& features, int sign, int n_threads);
+  void clear();
+
+  std::int64_t at(std::size_t i, std::size_t j) const {
+    return gram_[i < j ? i * table_.ld + j : j * table_.ld + i];
+  }
+  const std::int64_t* row(std::size_t i) const { return gram_.data() + i * table_.ld; }
+  double unit() const { return unit_; }
+  std::size_t ld() const { return table_.ld; }
+
+ private:
+  const TableView& table_;
+  double unit_, magic_;
+  AlignedVector<std::int64_t> gram_;  // [ld][ld]
+  AlignedVector<double> rows_;
+};
+
+// One mask and its Gram matrix: what is kept from one evaluation to the next.
 class GramState {
  public:
   explicit GramState(const TableView& table);
 
-  // Move to another mask: n^2 / 2 multiply-adds a flipped feature.
   void move_to(const Word* mask, int n_threads);
-  void clear();  // to the empty mask
 
   const std::vector<Word>& mask() const { return mask_; }
-  const std::int64_t* gram() const { return gram_.data(); }  // [ld][ld], upper triangle
-  double unit() const { return unit_; }
-  std::size_t ld() const { return table_.ld; }
+  const FixedGram& gram() const { return gram_; }
+  double unit() const { return gram_.unit(); }
   std::size_t n_selected() const { return n_selected_; }
-  double square(std::size_t i) const {
-    return static_cast<double>(gram_[i * (table_.ld + 1)]) * unit_;
-  }
 
   // gram += the state, upper triangle, one rounding to float32 and one of the sum.
   void add_to(float* gram) const;
 
-  // Add or subtract the products of features, whatever the mask says.
-  void add(const std::vector<std::int32_t>& features, int sign, int n_threads);
-
  private:
+  void clear();
 
-  const TableView& table_;
-  double unit_, magic_;
+  FixedGram gram_;
   std::vector<Word> mask_;
   std::size_t n_selected_ = 0;
-  AlignedVector<std::int64_t> gram_;
-  AlignedVector<double> rows_;
 };
 
 // The sum of the states of two masks, a | b and a & b of a pair: S(b) = sum - S(a), so one matrix
@@ -102,13 +114,13 @@ class PairSum {
   const std::vector<Word>& both() const { return both_; }
   std::size_t n_selected() const { return n_selected_; }  // of both masks
   double unit() const { return sum_.unit(); }
-  double square(std::size_t i) const { return sum_.square(i); }
+  double square(std::size_t i) const { return static_cast<double>(sum_.at(i, i)) * unit(); }
 
   // other = sum - gram, upper triangle.
   void subtract(const float* gram, float* other) const;
 
  private:
-  GramState sum_;
+  FixedGram sum_;
   std::vector<Word> either_, both_;
   std::size_t n_selected_ = 0;
 };

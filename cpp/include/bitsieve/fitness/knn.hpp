@@ -1,14 +1,16 @@
 // Cross-validated k-nearest-neighbour classification of masks: uniform weights, Euclidean.
 //
-// One Gram matrix serves every split of a mask. Where it comes from is a plan (see plan.hpp): from
+// One Gram matrix serves every split of a mask. Where it comes from is a plan (knn_plan.cpp): from
 // nothing, or from a kept state and the difference. The answer does not depend on that in any bit:
 // approximate matrices carry their error bound, and what a bound leaves open the arbiter decides.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "bitsieve/core/aligned.hpp"
@@ -44,11 +46,12 @@ class KnnFitness {
              const KnnSettings& settings);
   ~KnnFitness();
 
-  void set_splits(Splits splits);
+  void set_splits(Splits splits);  // fixed ones, once, before anything is evaluated
   Splits splits_of(std::uint64_t seed) const;
   std::size_t n_splits() const;
+  std::size_t n_tests() const;  // test samples of all splits
 
-  // scores[m * n_splits + s]. `seeds` has one a mask (not read with fixed splits).
+  // scores[m * n_splits + s]. `seeds` has one a mask (of no effect with fixed splits).
   void evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds, Score score,
                 int n_threads, double* scores);
 
@@ -68,12 +71,14 @@ class KnnFitness {
   struct Counters {
     std::uint64_t float_features = 0, fixed_features = 0, arbitrated = 0, flips_open = 0;
   };
-  Counters counters() const { return counters_; }
+  Counters counters();
 
  private:
   struct Task;
   struct Worker;
   struct Matrix;
+  class Session;
+  class Flips;
 
   // What a mask's walk over its test samples leaves behind.
   struct Tally {
@@ -100,8 +105,7 @@ class KnnFitness {
                   const std::vector<std::int32_t>& others) const;
   std::vector<std::unique_ptr<Worker>>& workers(int n_threads);
   GramState& state();
-  bool flips_kernel(const Word* base, const std::int64_t* flips, std::size_t n_masks,
-                    const Splits& splits, Score score, int n_threads, double* scores);
+  void forget();
 
   TableView table_;
   Arbiter arbiter_;
@@ -117,7 +121,10 @@ class KnnFitness {
   std::vector<Word> last_median_, last_either_, last_both_;
   std::vector<std::unique_ptr<Worker>> workers_;
   Counters counters_;
-  std::mutex mutex_;  // one evaluation at a time; others wait
+  // One evaluation at a time; others wait. Behind a pointer, since a fork may copy it locked.
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
+  std::atomic<std::thread::id> owner_{};
+  std::atomic<unsigned> generation_;
 };
 
 }  // namespace bitsieve

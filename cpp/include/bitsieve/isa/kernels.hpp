@@ -12,7 +12,7 @@ namespace bitsieve {
 // One test sample of the one-flip kernel: who may be its neighbour, classes apart.
 struct FlipTest {
   std::int32_t sample;
-  std::int32_t split;
+  std::int32_t counter;  // of hits: split * n_classes + its class
   std::int32_t same_begin, same_end;    // into FlipTests::candidates: training samples of its class
   std::int32_t other_begin, other_end;  // and of the other classes
 };
@@ -21,7 +21,7 @@ struct FlipTests {
   const FlipTest* tests;
   std::size_t n_tests;
   const std::int32_t* candidates;
-  std::size_t n_splits;
+  std::size_t n_counters;
 };
 
 inline constexpr std::size_t flip_lanes = 16;    // features a call of flips_nearest
@@ -70,7 +70,7 @@ struct Kernels {
   //   sign[lane]             +1 the feature joins the mask, -1 it leaves
   //   margin[i], spread[lane]  the error bound of a distance of sample i is
   //                            margin[i] + 2^-21 * (|value| + spread)^2 + 2^-22 * distance
-  // correct[split * 16 + lane] counts test samples whose nearest neighbour is surely of their
+  // correct[counter * 16 + lane] counts test samples whose nearest neighbour is surely of their
   // class; unsure[test] has a bit for each lane where the bound does not decide.
   // Cost: 3 vector operations a (pair, 16 features); limit 1.5 cycles each.
   void (*flips_nearest)(const float* values, const float* base, std::size_t ld, const float* sign,
