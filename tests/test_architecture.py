@@ -26,15 +26,18 @@ ROOT = Path(__file__).resolve().parents[1]
 ALLOWED = {
     "_errors": set(),
     "_version": set(),
-    "_threads": {"_errors"},
+    "_checks": set(),
+    "_files": set(),
+    "_threads": {"_checks", "_errors"},
     "_isa": {"_core", "_errors", "_version"},
-    "masks": {"_core", "_errors"},
-    "data": {"_core", "_errors", "_threads", "_version"},
+    "_versions": {"_isa", "_version"},
+    "masks": {"_checks", "_core", "_errors"},
+    "data": {"_checks", "_core", "_errors", "_threads", "_version"},
     "datasets": {"data"},
-    "fitness": {"_core", "_errors", "_isa", "_threads", "_version", "data", "masks"},
-    "search": {"_core", "_errors", "_version", "masks"},
-    "evaluation": {"_errors", "_threads", "_version", "masks"},
-    "report": {"_core", "_errors", "_isa", "_version", "evaluation", "masks"},
+    "fitness": {"_checks", "_core", "_errors", "_isa", "_threads", "_version", "data", "masks"},
+    "search": {"_checks", "_core", "_errors", "_files", "_version", "masks"},
+    "evaluation": {"_checks", "_errors", "_threads", "_version", "masks"},
+    "report": {"_errors", "_files", "_isa", "_version", "_versions", "evaluation"},
 }
 # Packages that only some rooms may import at all.
 ONLY_IN = {

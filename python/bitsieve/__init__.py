@@ -38,12 +38,13 @@ _NAMES = {
     "available_isas": "bitsieve._isa",
     "get_isa": "bitsieve._isa",
     "set_isa": "bitsieve._isa",
-    "show_versions": "bitsieve._isa",
+    "show_versions": "bitsieve._versions",
 }
 
 if TYPE_CHECKING:
     from bitsieve import data, datasets, evaluation, fitness, report, search, selectors
-    from bitsieve._isa import available_isas, get_isa, set_isa, show_versions
+    from bitsieve._isa import available_isas, get_isa, set_isa
+    from bitsieve._versions import show_versions
     from bitsieve.masks import Masks
     from bitsieve.selectors import BinarySPSA
 

@@ -1,27 +1,8 @@
-"""Which instruction set the compiled loops use, and what is installed."""
+"""Which instruction set the compiled loops use."""
 
 from __future__ import annotations
 
-import importlib.metadata
-import os
-import platform
-import sys
-
 from bitsieve import _core
-from bitsieve._version import __version__
-
-_PACKAGES = (
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "joblib",
-    "pandas",
-    "polars",
-    "matplotlib",
-    "rich",
-    "typer",
-    "torch",
-)
 
 
 def available_isas() -> list[str]:
@@ -82,23 +63,3 @@ def set_isa(name: str) -> None:
     >>> bitsieve.set_isa(before)
     """
     _core.set_isa(name)
-
-
-def show_versions() -> None:
-    """Print the versions and settings that a bug report needs.
-
-    Examples
-    --------
-    >>> import bitsieve
-    >>> bitsieve.show_versions()  # doctest: +ELLIPSIS
-    bitsieve ...
-    """
-    print(f"bitsieve {__version__}")
-    print(f"python {sys.version.split()[0]} on {platform.platform()}")
-    print(f"instruction set {get_isa()} of {', '.join(available_isas())}")
-    print(f"{os.cpu_count()} processors")
-    for package in _PACKAGES:
-        try:
-            print(f"{package} {importlib.metadata.version(package)}")
-        except importlib.metadata.PackageNotFoundError:
-            print(f"{package} not installed")

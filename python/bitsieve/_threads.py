@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import numbers
 import os
+
+from bitsieve._checks import is_whole
 
 
 def _limit(variable: str) -> int | None:
@@ -53,7 +54,7 @@ def effective_n_jobs(n_jobs: int | None) -> int:
             return 1
         limits = [_limit("OMP_NUM_THREADS"), _limit("BITSIEVE_NUM_THREADS"), joblib.cpu_count()]
         return min(int(limit) for limit in limits if limit is not None)
-    if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+    if not is_whole(n_jobs) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
     if n_jobs < 0:
         return max(1, int(joblib.cpu_count()) + 1 + int(n_jobs))

@@ -11,7 +11,7 @@ from pathlib import Path
 import bitsieve.search
 
 ROOM = Path(bitsieve.search.__file__).parent
-OURS = {"masks", "_core", "_errors", "_version", "search"}
+OURS = {"_checks", "_core", "_errors", "_files", "_version", "masks", "search"}
 STANDARD = sys.stdlib_module_names
 
 

@@ -129,8 +129,12 @@ def test_the_search_stops_itself():
         ({"n_final_measurements": 0}, "n_final_measurements must be"),
         ({"callbacks": [3]}, "callbacks must be callable, got 3"),
         ({"random_state": -1}, r"random_state must lie in \[0, 2\*\*64\), got -1"),
-        ({"random_state": "a"}, "random_state must be None"),
-        ({"random_state": True}, "random_state must be None"),
+        ({"random_state": "a"}, "random_state must be a whole number in"),
+        ({"random_state": True}, "random_state must be a whole number in"),
+        ({"max_iter": float("inf")}, "max_iter must be .* got inf"),
+        ({"max_iter": float("nan")}, "max_iter must be .* got nan"),
+        ({"callbacks": print}, "callbacks must be a list of callables, got <built-in function pr"),
+        ({"checkpoint": 3}, "checkpoint must name a directory, got int 3"),
     ],
 )
 def test_bad_options(options, message):

@@ -333,7 +333,7 @@ def test_start_from_filter_scores():
         ({"c": 0.5}, "c must be a finite number between 0 and 0.5, got 0.5"),
         ({"A": -1}, "A must be a finite number at least 0, got -1"),
         ({"alpha": "x"}, "alpha must be a finite number"),
-        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"seed": -1}, "seed must lie in \\[0, 2"),
         ({"seed": 2**64}, "seed must lie in"),
         ({"n_averaged": 0}, "n_averaged"),
         ({"step_fraction": 0}, "step_fraction"),

@@ -19,8 +19,8 @@ This room knows selectors only through scikit-learn's interface (``fit``, ``tran
 
 from __future__ import annotations
 
-from .interval import Interval, corrected_t_interval
-from .nested import nested_cross_validate
-from .result import NestedResult
+from bitsieve.evaluation.interval import Interval, corrected_t_interval
+from bitsieve.evaluation.nested import nested_cross_validate
+from bitsieve.evaluation.result import NestedResult
 
 __all__ = ["Interval", "NestedResult", "corrected_t_interval", "nested_cross_validate"]

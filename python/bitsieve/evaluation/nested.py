@@ -17,9 +17,9 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
-from .interval import corrected_t_interval, score_range
-from .result import NestedResult
-from .support import last_selecting_step, steps_of, support_of, without_selection
+from bitsieve.evaluation.interval import corrected_t_interval, score_range
+from bitsieve.evaluation.result import NestedResult
+from bitsieve.evaluation.support import last_selecting_step, steps_of, support_of, without_selection
 
 __all__ = ["nested_cross_validate"]
 

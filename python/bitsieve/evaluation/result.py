@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .interval import Interval
+from bitsieve.evaluation.interval import Interval
 
 __all__ = ["NestedResult"]
 

@@ -6,8 +6,8 @@
     supports ---> selection.py: one row a feature, selection.csv
     outcome ----> outcome.py: the table on the terminal and the sentences under it
     everything -> record.py: what is needed to repeat the run, run.json
-                       |
-                  files.py: each file is written whole or not at all
+
+Each file is written whole or not at all (``bitsieve/_files.py``).
 
 matplotlib is imported only where something is drawn, and never through pyplot, so that no
 backend or figure of the caller is touched.
@@ -15,11 +15,11 @@ backend or figure of the caller is touched.
 
 from __future__ import annotations
 
-from .convergence import ConvergenceInfo, convergence_info, plot_convergence
-from .files import write_atomically
-from .outcome import Outcome, outcome_table, printable
-from .record import environment, file_identity, write_run_json
-from .selection import selection_rows, write_selection_csv
+from bitsieve._files import write_atomically
+from bitsieve.report.convergence import ConvergenceInfo, convergence_info, plot_convergence
+from bitsieve.report.outcome import Outcome, outcome_table, printable
+from bitsieve.report.record import environment, file_identity, write_run_json
+from bitsieve.report.selection import selection_rows, write_selection_csv
 
 __all__ = [
     "ConvergenceInfo",

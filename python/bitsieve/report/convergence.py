@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .files import write_atomically
+from bitsieve._files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

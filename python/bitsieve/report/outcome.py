@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .selection import selection_rows
+from bitsieve.report.selection import selection_rows
 
 if TYPE_CHECKING:
     from rich.table import Table

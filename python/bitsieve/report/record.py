@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
 import math
 import os
 import platform
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .files import write_atomically
+from bitsieve._files import write_atomically
+from bitsieve._version import __version__
+from bitsieve._versions import package_version
 
 __all__ = ["SCHEMA", "environment", "file_identity", "jsonable", "write_run_json"]
 
 #: Number of the layout of run.json; a reader may refuse a number it does not know.
 SCHEMA = 1
 
-_PACKAGES = ("bitsieve", "numpy", "scipy", "scikit-learn", "joblib")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib")
 
 
 def environment() -> dict[str, Any]:
@@ -46,7 +46,7 @@ def environment() -> dict[str, Any]:
         "platform": platform.platform(),
         "machine": platform.machine(),
         "cpu_count": os.cpu_count(),
-        "packages": {name: _version(name) for name in _PACKAGES},
+        "packages": {"bitsieve": __version__} | {name: package_version(name) for name in _PACKAGES},
         "isa": _isa(),
         "variables": {
             name: os.environ[name]
@@ -153,15 +153,6 @@ def write_run_json(path: str | os.PathLike[str], record: Mapping[str, Any]) -> P
     whole = {"schema": SCHEMA, "environment": environment(), **record}
     text = json.dumps(jsonable(whole), indent=2, ensure_ascii=False, allow_nan=False)
     return write_atomically(path, (text + "\n").encode("utf-8", "surrogateescape"))
-
-
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        module = sys.modules.get(package)
-        version = getattr(module, "__version__", None)
-        return None if version is None else str(version)
 
 
 def _isa() -> str | None:

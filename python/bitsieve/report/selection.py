@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .files import write_atomically
+from bitsieve._files import write_atomically
 
 __all__ = ["COLUMNS", "selection_rows", "write_selection_csv"]
 

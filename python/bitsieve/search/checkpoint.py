@@ -8,13 +8,11 @@ to a temporary file beside it, flushed to the disk, then put in place.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
 import logging
 import os
-import tempfile
 import time
 import zipfile
 from collections.abc import Mapping
@@ -25,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._errors import CheckpointMismatch
+from bitsieve._files import write_atomically
 from bitsieve._version import __version__
 
 __all__ = ["SCHEMA", "CheckpointStore", "fingerprint"]
@@ -84,12 +83,17 @@ class CheckpointStore:
     Raises
     ------
     ValueError
-        If the directory cannot be made.
+        If the directory is no path, or cannot be made.
     """
 
     def __init__(self, directory: str | os.PathLike[str], name: str) -> None:
         self.name = name
-        self.directory = Path(directory)
+        try:
+            self.directory = Path(directory)
+        except TypeError as error:
+            raise ValueError(
+                f"checkpoint must name a directory, got {type(directory).__name__} {directory!r}"
+            ) from error
         self.path = self.directory / f"run-{name}.npz"
         self.failed = False
         try:
@@ -162,7 +166,7 @@ class CheckpointStore:
         with zipfile.ZipFile(buffer, "a") as archive:
             archive.writestr("meta.json", json.dumps(document, default=str))
         try:
-            self._replace(buffer.getbuffer())
+            write_atomically(self.path, buffer.getbuffer())
         except OSError as error:
             if not self.failed:
                 _logger.warning(
@@ -175,25 +179,3 @@ class CheckpointStore:
             return False
         self.failed = False
         return True
-
-    def _replace(self, data: memoryview) -> None:
-        descriptor, temporary = tempfile.mkstemp(
-            prefix=f".run-{self.name}.", suffix=".tmp", dir=self.directory
-        )
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, self.path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
-        if os.name == "posix":
-            # The new name itself has to reach the disk.
-            directory = os.open(self.directory, os.O_RDONLY)
-            try:
-                os.fsync(directory)
-            finally:
-                os.close(directory)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._checks import whole
+
 __all__ = ["Limits"]
 
 
@@ -31,9 +33,8 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("max_evaluations", "max_iter", "patience"):
             value = getattr(self, name)
-            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-            if value is not None and not (whole and value >= 1):
-                raise ValueError(f"{name} must be a whole number from 1 on or None, got {value!r}")
+            if value is not None:
+                whole(name, value, 1, instead="or None")
         time = self.max_time
         number = isinstance(time, (int, float, np.integer, np.floating))
         if time is not None and (isinstance(time, bool) or not number or not time > 0):

@@ -16,8 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 
-import numpy as np
-
+from bitsieve._checks import whole
 from bitsieve.search.checkpoint import CheckpointStore, fingerprint
 from bitsieve.search.final import Final, measure_finalists
 from bitsieve.search.limits import Limits
@@ -93,8 +92,8 @@ def run(
     ------
     ValueError
         If an argument is out of its range, nothing would ever end the run, search and fitness
-        speak of different numbers of features, the fitness returns anything but one finite number a mask, or no mask with a
-        feature in it was ever scored.
+        speak of different numbers of features, the fitness returns anything but one finite number
+        a mask, or no mask with a feature in it was ever scored.
     CheckpointMismatch
         If the checkpoint file of this run is damaged or was written by another one.
     KeyboardInterrupt
@@ -128,7 +127,7 @@ def run(
     array([ True,  True,  True, False, False, False])
     """
     limits = Limits(max_evaluations, max_iter, max_time, patience)
-    callbacks = tuple(callbacks)
+    callbacks = _as_tuple(callbacks)
     _check(search, fitness, callbacks, folds, n_finalists, n_final_measurements)
     if limits.is_endless and not callbacks and not getattr(search, "stops_itself", True):
         raise ValueError(
@@ -172,6 +171,14 @@ def run(
     return loop.result(final)
 
 
+def _as_tuple(callbacks: Iterable[Callback]) -> tuple[Callback, ...]:
+    if not isinstance(callbacks, Iterable):
+        raise ValueError(
+            f"callbacks must be a list of callables, got {callbacks!r}; write it in [ ]"
+        )
+    return tuple(callbacks)
+
+
 def _check(
     search: Search,
     fitness: Fitness,
@@ -189,13 +196,8 @@ def _check(
     for callback in callbacks:
         if not callable(callback):
             raise ValueError(f"callbacks must be callable, got {callback!r}")
-    for name, value in (
-        ("n_finalists", n_finalists),
-        ("n_final_measurements", n_final_measurements),
-    ):
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not whole or value < 1:
-            raise ValueError(f"{name} must be a whole number from 1 on, got {value!r}")
+    whole("n_finalists", n_finalists, 1)
+    whole("n_final_measurements", n_final_measurements, 1)
 
 
 def _fingerprint(search: Search, fitness: Fitness, settings: Mapping[str, object]) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
+from bitsieve._checks import seed
 
 __all__ = ["FOLDS", "MEASUREMENT", "RandomState", "SeedWords", "check_random_state"]
 
@@ -47,14 +48,8 @@ def check_random_state(random_state: RandomState) -> int:
         return int(random_state.integers(0, 2**64, dtype=np.uint64))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(0, 2**64, dtype=np.uint64))
-    if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)):
-        raise ValueError(
-            "random_state must be None, a whole number, a numpy Generator or a numpy "
-            f"RandomState, got {random_state!r}"
-        )
-    if not 0 <= int(random_state) < 2**64:
-        raise ValueError(f"random_state must lie in [0, 2**64), got {random_state}")
-    return int(random_state)
+    expected = "or None, or a numpy Generator or RandomState"
+    return seed("random_state", random_state, instead=expected)
 
 
 class SeedWords:

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitsieve import _core
+from bitsieve._checks import seed as check_seed
+from bitsieve._checks import whole
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Scores, State
 
@@ -177,17 +179,17 @@ class BinarySPSASearch:
         admit_perturbed: bool = False,
         stop_when_decided: bool = False,
     ) -> None:
-        self._n_features = _whole("n_features", n_features, 1)
+        self._n_features = whole("n_features", n_features, 1)
         column = _preset(preset, self._n_features)
         c = _number("c", c, above=0.0, below=0.5)
         stability = _number("A", column.stability if A is None else A, least=0.0)
         alpha = _number("alpha", alpha, least=0.0)
         fraction = column.step_fraction if step_fraction is None else step_fraction
         step_fraction = _number("step_fraction", fraction, above=0.0)
-        n_averaged = _whole("n_averaged", n_averaged, 1)
+        n_averaged = whole("n_averaged", n_averaged, 1)
         n_select = 0
         if n_features_to_select is not None:
-            n_select = _whole("n_features_to_select", n_features_to_select, 1)
+            n_select = whole("n_features_to_select", n_features_to_select, 1)
             if n_select > self._n_features:
                 raise ValueError(
                     f"n_features_to_select={n_select} is more than the {self._n_features} features"
@@ -195,7 +197,7 @@ class BinarySPSASearch:
         a = _gain(gain, column, c * (stability + 1.0) ** alpha)
         self._core = _core.BinarySPSA(
             _start(self._n_features, start, filter_scores, c),
-            seed=_seed(seed),
+            seed=check_seed("seed", seed),
             perturbation=c,
             stability=stability,
             decay=alpha,
@@ -249,7 +251,7 @@ class BinarySPSASearch:
 
     def set_seed(self, seed: int) -> None:
         """Take the key of the perturbations, in [0, 2**64)."""
-        self._core.set_seed(_seed(seed))
+        self._core.set_seed(check_seed("seed", seed))
         self._asked = None
 
     def ask(self) -> Masks:
@@ -320,7 +322,7 @@ class BinarySPSASearch:
             iteration=int(state["iteration"]),
             mean_square=float(state["mean_square"]),
         )
-        self._core.set_seed(_seed(state["seed"]))
+        self._core.set_seed(check_seed("seed", state["seed"]))
         self._asked = None
 
     def __repr__(self) -> str:
@@ -378,19 +380,6 @@ def _gain(gain: Gain, column: Preset, half_difference: float) -> float | None:
             )
         return named[gain]
     return _number("gain", gain, above=0.0)
-
-
-def _whole(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be a whole number from {least} on, got {value!r}")
-    return int(value)
-
-
-def _seed(value: object) -> int:
-    seed = _whole("seed", value, 0)
-    if seed >= 2**64:
-        raise ValueError(f"seed must lie in [0, 2**64), got {seed}")
-    return seed
 
 
 def _number(

@@ -13,6 +13,6 @@
 
 from __future__ import annotations
 
-from .spsa import BinarySPSA
+from bitsieve.selectors.spsa import BinarySPSA
 
 __all__ = ["BinarySPSA"]

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from bitsieve.data import Table
 from bitsieve.search import PRESETS, BinarySPSASearch
-
-from ._base import SearchSelector
+from bitsieve.selectors._base import SearchSelector
 
 __all__ = ["BinarySPSA"]
 

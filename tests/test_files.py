@@ -41,3 +41,31 @@ def test_permissions_follow_the_umask(tmp_path: Path) -> None:
     finally:
         os.umask(old)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no umask")
+def test_the_umask_of_the_process_is_never_touched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Other threads make files too, and theirs would be open to all meanwhile.
+    monkeypatch.setattr(os, "umask", None)
+    write_atomically(tmp_path / "a.txt", b"")
+
+
+def test_a_name_as_long_as_the_file_system_allows(tmp_path: Path) -> None:
+    path = tmp_path / ("β" * 125 + ".txt")
+    assert write_atomically(path, b"one").read_bytes() == b"one"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only there a folder can be flushed")
+def test_file_and_folder_reach_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[bool] = []
+    plain = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        flushed.append(stat.S_ISDIR(os.fstat(descriptor).st_mode))
+        plain(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    write_atomically(tmp_path / "a.txt", b"")
+    assert flushed == [False, True]

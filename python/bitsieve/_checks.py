@@ -1,0 +1,74 @@
+"""Checks of numbers that users pass, worded alike in every room."""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+import numpy as np
+
+__all__ = ["SEEDS", "is_whole", "seed", "whole"]
+
+#: Seeds lie in [0, SEEDS).
+SEEDS = 2**64
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is an integer of Python or numpy; True and False are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_whole(np.int8(3)), is_whole(3.0), is_whole(True)
+    (True, False, False)
+    """
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def whole(name: str, value: object, least: int, *, instead: str = "") -> int:
+    """Return a whole number from ``least`` on, or say what was expected and what came.
+
+    Parameters
+    ----------
+    name : str
+        Of the parameter.
+    value : object
+    least : int
+    instead : str, default ""
+        What else the parameter may be, such as ``"or None"``, for the message alone.
+
+    Raises
+    ------
+    ValueError
+        If it is no whole number, or a smaller one.
+
+    Examples
+    --------
+    >>> whole("max_iter", 0, 1, instead="or None")
+    Traceback (most recent call last):
+    ValueError: max_iter must be a whole number from 1 on or None, got 0
+    """
+    if not is_whole(value) or value < least:
+        expected = f"a whole number from {least} on {instead}".rstrip()
+        raise ValueError(f"{name} must be {expected}, got {value!r}")
+    return int(value)
+
+
+def seed(name: str, value: object, *, instead: str = "") -> int:
+    """Return a seed in [0, 2**64), or say what was expected and what came.
+
+    Raises
+    ------
+    ValueError
+        If it is no whole number, or one outside.
+
+    Examples
+    --------
+    >>> seed("seed", 2**64 - 1) == 2**64 - 1
+    True
+    """
+    if not is_whole(value):
+        expected = f"a whole number in [0, 2**64) {instead}".rstrip()
+        raise ValueError(f"{name} must be {expected}, got {value!r}")
+    if not 0 <= value < SEEDS:
+        raise ValueError(f"{name} must lie in [0, 2**64), got {value}")
+    return int(value)
