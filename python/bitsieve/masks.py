@@ -274,6 +274,12 @@ class Masks:
 
     def counts(self) -> NDArray[np.int64]:
         """Return the number of features in each mask, shape (n_masks,)."""
+        if self._words is None and self.base is not None:
+            assert self.indptr is not None and self.indices is not None
+            if np.all(np.diff(self.indptr) == 1):  # one flip each: no need to write them down
+                base = _core.mask_unpack(self.base[None], self.n_features)[0]
+                single: NDArray[np.int64] = base.sum() + np.where(base[self.indices], -1, 1)
+                return single
         return _core.mask_counts(np.ascontiguousarray(self.words))
 
     def indices_of(self, i: int) -> NDArray[np.int64]:

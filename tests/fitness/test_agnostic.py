@@ -262,3 +262,100 @@ def test_fingerprint_of_a_callable_scorer_knows_no_address() -> None:
         exec(source, module)
         prints.add(compile(KNeighborsClassifier(1), X, y, scoring=module["right"]).fingerprint())
     assert len(prints) == 1
+
+
+def test_scorers_of_one_scope_have_their_own_fingerprints() -> None:
+    def scorer(sign: int):
+        return lambda estimator, X, y: sign * estimator.score(X, y)
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.arange(30) % 2
+    prints = {
+        compile(KNeighborsClassifier(1), X, y, scoring=scorer(sign)).fingerprint()
+        for sign in (1, -1, 1)
+    }
+    assert len(prints) == 2
+
+
+class Nameless:
+    def score(self, estimator, X, y):
+        return estimator.score(X, y)
+
+
+def test_a_scorer_known_by_its_address_has_no_fingerprint() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.arange(30) % 2
+    fitness = compile(KNeighborsClassifier(1), X, y, scoring=Nameless().score)
+    assert fitness.evaluate(np.ones((1, 4), bool))[0] >= 0
+    with pytest.raises(ValueError, match=r"a checkpoint must recognise .*Nameless"):
+        fitness.fingerprint()
+
+
+def test_a_fork_during_an_evaluation_leaves_the_child_a_working_fitness() -> None:
+    script = """
+import os, threading, time
+import numpy as np
+from sklearn.neighbors import KNeighborsClassifier
+from bitsieve.fitness import compile
+
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(200, 3000)), np.arange(200) % 2
+fitness = compile(KNeighborsClassifier(1), X, y, n_jobs=2)
+mask = rng.random((1, 3000)) < 0.5
+truth = fitness.evaluate(mask)[0]
+masks = rng.random((400, 3000)) < 0.5
+thread = threading.Thread(target=fitness.evaluate, args=(masks,))
+thread.start()
+for _ in range(5):
+    time.sleep(0.02)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if fitness.evaluate(mask)[0] == truth else 1)
+    end = time.monotonic() + 20
+    while (done := os.waitpid(child, os.WNOHANG)) == (0, 0):
+        if time.monotonic() > end:
+            os.kill(child, 9)
+            raise SystemExit("the child hangs")
+        time.sleep(0.01)
+    assert done[1] == 0, done
+thread.join()
+"""
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_words_past_the_last_feature_are_refused_everywhere() -> None:
+    rng = np.random.default_rng(0)
+    fitness = compile(KNeighborsClassifier(1), rng.normal(size=(30, 5)), np.arange(30) % 2)
+    core, past = fitness._core, np.array([2**64 - 1], dtype=np.uint64)
+    none, seeds = np.empty(0, np.int64), np.zeros(1, np.uint64)
+    with pytest.raises(ValueError, match="past the last feature"):
+        core.state(past)
+    with pytest.raises(ValueError, match="past the last feature"):
+        core.evaluate_flips(past, none, np.zeros(2, np.int64), seeds, False, 1)
+    with pytest.raises(ValueError, match="past the last feature"):
+        core.evaluate(past[None], seeds, False, 1)
+
+
+@pytest.mark.parametrize("power", [-58, -62, -66])
+def test_flushing_denormals_to_zero_changes_no_answer(power: int) -> None:
+    torch = pytest.importorskip("torch", reason="sets the flag of the processor")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 40)), np.arange(60) % 3
+    masks = rng.random((40, 40)) < 0.5
+    truth = compile(KNeighborsClassifier(1), X, y, n_jobs=1).evaluate(masks)
+    fitness = compile(KNeighborsClassifier(1), X * 2.0**power, y, n_jobs=1)
+    if not torch.set_flush_denormal(True):
+        pytest.skip("the processor does not flush denormals")
+    try:
+        scores = fitness.evaluate(masks)
+    finally:
+        torch.set_flush_denormal(False)
+    assert np.array_equal(scores, truth)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 import hashlib
-import pickle
 import threading
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bitsieve._version import __version__
 from bitsieve.data import Table
+from bitsieve.fitness.describe import describe
 from bitsieve.fitness.splits import FixedSplits, FreshFolds, Split
 from bitsieve.masks import Masks
 
@@ -91,7 +91,7 @@ class Fitness(abc.ABC):
         >>> from bitsieve.fitness import compile
         >>> fitness = compile(KNeighborsClassifier(1), *load_iris(return_X_y=True), cv=5)
         >>> fitness.evaluate_splits(np.array([[False, False, True, True]])).round(3)
-        array([[0.967, 0.967, 0.933, 0.9  , 1.   ]])
+        array([[0.967, 0.967, 0.967, 0.933, 1.   ]])
         """
         batch = self._check_masks(masks)
         keys = self._check_seeds(seeds, len(batch))
@@ -126,7 +126,7 @@ class Fitness(abc.ABC):
         >>> from bitsieve.fitness import compile
         >>> fitness = compile(KNeighborsClassifier(1), *load_iris(return_X_y=True), cv=5)
         >>> fitness.evaluate(Masks.from_indices([[2, 3], []], 4)).round(3)
-        array([0.953, 0.333])
+        array([0.967, 0.333])
         """
         mean: NDArray[np.float64] = self.evaluate_splits(masks, seeds).mean(axis=1)
         return mean
@@ -234,29 +234,6 @@ def check_seed(seed: int | np.integer[Any]) -> int:
     if not 0 <= int(seed) < 2**64:
         raise ValueError(f"a seed must lie in [0, 2**64), got {seed}")
     return int(seed)
-
-
-def describe(value: Any) -> str:
-    """Return a value as text that is the same in every process, for fingerprints.
-
-    ``repr`` is not: functions and random states show where they lie in memory.
-    """
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        parameters = sorted(value.get_params(deep=False).items())
-        inside = ", ".join(f"{name}={describe(each)}" for name, each in parameters)
-        return f"{describe(type(value))}({inside})"
-    if hasattr(value, "__qualname__"):
-        return f"{value.__module__}.{value.__qualname__}"
-    if isinstance(value, np.ndarray):
-        content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-        return f"array({value.shape}, {value.dtype}, {content})"
-    if isinstance(value, (np.random.RandomState, np.random.Generator)):
-        return f"{type(value).__name__}({hashlib.sha256(pickle.dumps(value)).hexdigest()})"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{describe(k)}: {describe(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(describe(each) for each in value) + "]"
-    return repr(value)
 
 
 def _rebuild(

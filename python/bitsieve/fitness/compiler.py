@@ -64,10 +64,12 @@ def compile(
     random_state : int, RandomState or None
         For the shuffling of repeated fixed folds.
     n_jobs : int or None, default=None
-        Threads; None uses the cores there are. The answer does not depend on it.
+        Threads of a kernel, or processes of scikit-learn; None uses the cores there are. The
+        answer does not depend on it.
     dtype : {None, numpy.float32, numpy.float64}, default=None
-        Of the copy that the kernels read. Close comparisons are decided in float64 on X in any
-        case, so the answer does not depend on it either.
+        No effect on the answer, which is that of float64 arithmetic on X in any case. (Kernels
+        read a float32 copy and decide close comparisons on X; data beyond the range of float32
+        go through scikit-learn.)
     device : {"cpu"}, default="cpu"
 
     Returns
@@ -108,6 +110,8 @@ def compile(
         raise ValueError(
             f"scoring must be one scorer (a name, a callable or None), got {type(scoring).__name__}"
         )
+    if hasattr(estimator, "_validate_params"):
+        estimator._validate_params()  # a kernel must not serve what fit would refuse
     estimator = clone(estimator)  # a later change of the user's must not change the answers
     table = _as_table(estimator, X, y)
     if table.y is None:

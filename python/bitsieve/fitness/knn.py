@@ -120,7 +120,8 @@ class KnnFitness(Fitness):
         out = np.empty((len(masks), self.n_splits))
         counts = masks.counts()
         for m in range(len(masks)):
-            votes = self._core.votes(masks.words[m : m + 1], seeds[m : m + 1], self._n_jobs)[0]
+            words = masks[m].words  # one at a time: a neighbourhood stays compact
+            votes = self._core.votes(words, seeds[m : m + 1], self._n_jobs)[0]
             position = 0
             for s, (train, test) in enumerate(self._splits.splits(int(seeds[m]))):
                 X_test = self.table.X[test]
