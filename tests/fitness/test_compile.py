@@ -298,7 +298,7 @@ def test_two_samples() -> None:
     X2 = np.array([[0.0, 1.0], [1.0, 0.0]])
     fitness = compile(KNN, X2, [0, 1], cv=[([0], [1]), ([1], [0])])
     assert fitness.evaluate(np.ones((1, 2), bool)) == [0.0]
-    with pytest.raises(ValueError, match=r"lower cv|more than any class"):
+    with pytest.raises(ValueError, match="no class has two members"):
         compile(KNN, X2, [0, 1], cv=2)
 
 

@@ -141,7 +141,9 @@ def compile(
         "n_jobs": n_jobs,
     }
     threads = effective_n_jobs(n_jobs)
-    reason = "sample_weight" if sample_weight is not None else refusal(estimator, table, splits)
+    reason = refusal(estimator, scoring, table, splits)
+    if sample_weight is not None:
+        reason = "sample_weight"
     if reason is None:
         return KnnFitness(table, splits, arguments, threads)
     logger.debug("no kernel serves %r: %s", estimator, reason)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bitsieve import _core
 from bitsieve.data import Table
 from bitsieve.fitness.base import Fitness
-from bitsieve.fitness.scoring import Predicted, built_in
+from bitsieve.fitness.scoring import Predicted, built_in, needs_predictions_only
 from bitsieve.fitness.splits import FixedSplits, FreshFolds
 from bitsieve.masks import Masks
 
@@ -18,7 +18,9 @@ from bitsieve.masks import Masks
 _LARGEST_SQUARE = 1e36
 
 
-def refusal(estimator: Any, table: Table, splits: FreshFolds | FixedSplits) -> str | None:
+def refusal(
+    estimator: Any, scoring: Any, table: Table, splits: FreshFolds | FixedSplits
+) -> str | None:
     """Return why the kernel cannot serve this estimator on these data, or None if it can."""
     from sklearn.neighbors import KNeighborsClassifier
 
@@ -33,6 +35,8 @@ def refusal(estimator: Any, table: Table, splits: FreshFolds | FixedSplits) -> s
         return f"weights {estimator.weights!r}"
     if not isinstance(estimator.n_neighbors, (int, np.integer)) or estimator.n_neighbors < 1:
         return "n_neighbors"
+    if not needs_predictions_only(scoring):
+        return "a scorer that may ask for more than predictions"
     if table.codes is None:
         return "no classes"
     if isinstance(splits, FixedSplits) and splits.repeats_samples():
@@ -122,9 +126,10 @@ class KnnFitness(Fitness):
         for m in range(len(masks)):
             words = masks[m].words  # one at a time: a neighbourhood stays compact
             votes = self._core.votes(words, seeds[m : m + 1], self._n_jobs)[0]
+            features = masks.indices_of(m) if counts[m] else np.arange(1)
             position = 0
             for s, (train, test) in enumerate(self._splits.splits(int(seeds[m]))):
-                X_test = self.table.X[test]
+                X_test = self.table.X[np.ix_(test, features)]
                 if counts[m] == 0:
                     fitted = DummyClassifier(strategy="prior").fit(self.table.X[train], y[train])
                 else:

@@ -27,6 +27,15 @@ def built_in(estimator: Any, scoring: Any) -> BuiltIn | None:
     return None
 
 
+def needs_predictions_only(scoring: Any) -> bool:
+    """Tell whether a scorer asks an estimator for predictions and nothing else.
+
+    scikit-learn's scorers do. A callable of the user's own may look at the estimator or at the
+    columns of X.
+    """
+    return scoring is None or isinstance(scoring, str) or hasattr(scoring, "_score_func")
+
+
 class Predicted(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A fitted classifier that has already answered, for scorers that ask one.
 

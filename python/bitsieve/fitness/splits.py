@@ -138,7 +138,8 @@ def make_splits(
         if fresh is None:
             raise ValueError(
                 f"resample=True draws fresh folds from the seed, which {_name(cv)} does not allow; "
-                f"give cv as a number of folds, a StratifiedKFold or a KFold, or set resample=False"
+                f"give cv as a number of folds, a StratifiedKFold or a KFold, or set "
+                f"resample=False and n_repeats=1"
             )
         return fresh
     return _fixed(cv, X, y, codes, fresh, n_repeats, groups, random_state)
@@ -168,8 +169,6 @@ def _as_fresh(
         StratifiedKFold,
     )
 
-    if groups is not None:
-        return None
     plain = np.zeros(n, dtype=np.int32)
     stratify = codes is not None
     n_folds: int
@@ -186,6 +185,13 @@ def _as_fresh(
         n_repeats = n_repeats * cv.n_repeats
     else:
         return None
+    if groups is not None:
+        warnings.warn(
+            f"groups have no effect with {_name(cv)}; use GroupKFold or StratifiedGroupKFold to "
+            f"keep a group in one fold",
+            UserWarning,
+            stacklevel=4,
+        )
     if stratify and codes is None:
         raise ValueError(f"{type(cv).__name__} needs classes to stratify by, and y is numeric")
     return FreshFolds(
@@ -208,10 +214,12 @@ def _check_folds(fresh: FreshFolds, classes: NDArray[Any] | None) -> None:
     listed = ", ".join(
         f"{label}: {count}" for label, count in zip(labels[:8], counts, strict=False)
     )
+    if counts.max() < 2:
+        raise ValueError(f"no class has two members ({listed}): there is nothing to learn from")
     if fresh.n_folds > counts.max():
         raise ValueError(
             f"cv={fresh.n_folds} folds are more than any class has members ({listed}); "
-            f"lower cv to {max(2, int(counts.max()))} or fewer"
+            f"lower cv to {counts.max()} or fewer"
         )
     if fresh.n_folds > counts.min():
         warnings.warn(
@@ -254,7 +262,10 @@ def _fixed(
     with warnings.catch_warnings():
         if fresh is not None:  # said already, with the classes' names
             warnings.filterwarnings("ignore", message="The least populated class")
-        pairs = [(_indices(train), _indices(test)) for train, test in splitter.split(X, y, groups)]
+        pairs = [
+            (_indices(train), _indices(test))
+            for train, test in splitter.split(X, y, None if fresh is not None else groups)
+        ]
     if not pairs:
         raise ValueError(f"{_name(cv)} gave no splits")
     for k, (train, test) in enumerate(pairs):
