@@ -382,3 +382,15 @@ def test_state_of_another_search_is_refused():
 
 def test_repr():
     assert repr(BinarySPSASearch(4)) == "<BinarySPSASearch: 4 features, iteration 0>"
+
+
+@pytest.mark.parametrize("gain", ["auto", "paper"])
+def test_differences_beyond_all_use_are_refused_before_anything_changes(gain):
+    search = BinarySPSASearch(4, gain=gain)
+    before = search.state()
+    masks = search.ask()
+    with pytest.raises(ValueError, match=r"1e\+160 and 0, differ by more than 1e\+150"):
+        search.tell(masks, np.array([0.0, 1e160, 0.0]))
+    assert search.state().keys() == before.keys()
+    assert all(np.array_equal(search.state()[name], before[name]) for name in before)
+    search.tell(masks, np.array([0.0, 1.0, 0.0]))

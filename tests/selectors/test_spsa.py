@@ -15,8 +15,10 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from bitsieve import BinarySPSA
+from bitsieve.data import Table
 from bitsieve.evaluation import nested_cross_validate
 from bitsieve.fitness import compile as compile_fitness
+from bitsieve.search import BinarySPSASearch
 
 _Data = tuple[np.ndarray, np.ndarray]
 
@@ -192,6 +194,17 @@ def test_automatic_limits_are_the_papers() -> None:
     assert selector.set_params(max_iter=800)._limits(9) == (800, 200)
     assert selector.set_params(max_iter=40)._limits(9) == (40, 100)
     assert selector.set_params(patience=None)._limits(9) == (40, None)
+    selector = BinarySPSA(KNeighborsClassifier(1), max_iter=None)
+    assert selector._limits(99) == (None, 250)
+    assert selector._limits(100) == (None, 750)
+
+
+def test_without_max_iter_patience_ends_the_run(planted: _Data) -> None:
+    X, y = planted
+    selector = _fit((X[:, :5], y), max_iter=None, n_repeats=1, cv=2)
+    assert selector.stop_reason_ == {"patience": 250}
+    with pytest.raises(ValueError, match="never stops by itself: give max_iter"):
+        _fit(planted, max_iter=None, patience=None)
 
 
 def test_starts(planted: _Data) -> None:
@@ -201,10 +214,27 @@ def test_starts(planted: _Data) -> None:
     from_mask = _fit(planted, start=mask, max_iter=1)
     assert from_mask.history_["n_selected"][0] == 2
     np.testing.assert_array_equal(from_mask.support_, mask)
-    by_scores = _fit(planted, start=f_classif(X, y)[0], max_iter=1)
-    by_function = _fit(planted, start=f_classif, max_iter=1)
+    by_scores = _fit(planted, filter_scores=f_classif(X, y)[0], max_iter=1)
+    by_function = _fit(planted, filter_scores=f_classif, max_iter=1)
     np.testing.assert_array_equal(by_scores.support_, by_function.support_)
     assert by_function.support_[:2].all()
+    assert by_function.support_.sum() == 15  # the better half by rank
+    w = np.where(np.arange(30) < 9, 0.51, 0.46)
+    from_numbers = _fit(planted, start=w, max_iter=1)
+    np.testing.assert_array_equal(from_numbers.support_, w >= 0.5)
+
+
+def test_a_start_means_what_it_means_to_the_search() -> None:
+    table = Table(*load_iris(return_X_y=True))
+    for start in (None, 0.48, [0.46, 0.9, 0.5, 0.5], np.array([True, False, True, True])):
+        selector = BinarySPSA(KNeighborsClassifier(1), start=start)
+        search = BinarySPSASearch(4, start=start)
+        np.testing.assert_array_equal(selector._make_search(table).w, search.w)
+    scores = [3.0, 1.0, 2.0, 2.0]
+    selector = BinarySPSA(KNeighborsClassifier(1), filter_scores=scores)
+    np.testing.assert_array_equal(
+        selector._make_search(table).w, BinarySPSASearch(4, filter_scores=scores).w
+    )
 
 
 def test_callbacks_see_every_iteration(planted: _Data) -> None:
@@ -286,13 +316,23 @@ def test_bad_tables_are_named(change: Any, message: str) -> None:
     ("options", "message"),
     [
         ({"max_iter": 0}, "max_iter"),
-        ({"max_iter": "many"}, "max_iter must be a whole number, None or 'auto', got 'many'"),
-        ({"patience": "some"}, "patience must be a whole number, None or 'auto', got 'some'"),
+        ({"max_iter": "many"}, "max_iter must be a whole number .*None or 'auto', got 'many'"),
+        ({"max_iter": float("inf")}, "max_iter must be a whole number .*None or 'auto', got inf"),
+        ({"max_iter": float("nan")}, "max_iter must be a whole number .*None or 'auto', got nan"),
+        ({"max_iter": 2.5}, "max_iter must be a whole number .*got 2.5"),
+        ({"patience": "some"}, "patience must be a whole number .*None or 'auto', got 'some'"),
         ({"max_time": -1.0}, "max_time"),
         ({"folds": "shared"}, "folds must be 'common' or 'independent', got 'shared'"),
         ({"preset": "huge"}, "preset"),
         ({"gain": "fast"}, "gain"),
+        ({"gain": 1e300}, r"^gain 1e\+300 and scores that differ by .{1,20} make a step"),
         ({"start": np.ones(3)}, "start"),
+        ({"start": f_classif}, "is given as filter_scores"),
+        ({"start": 0.5, "filter_scores": f_classif}, "either start or filter_scores"),
+        ({"filter_scores": np.ones(3)}, r"filter_scores must have shape \(4,\), got \(3,\)"),
+        ({"filter_scores": lambda X, y: None}, "must return one score a feature, 4, .* None"),
+        ({"callbacks": print}, "callbacks must be a list of callables"),
+        ({"checkpoint": 3}, "checkpoint must name a directory, got int 3"),
         ({"n_features_to_select": 5}, "n_features_to_select"),
         ({"n_features_to_select": 0}, "n_features_to_select"),
         ({"random_state": "seed"}, "random_state"),

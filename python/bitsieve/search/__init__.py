@@ -17,7 +17,7 @@ from bitsieve.search.protocol import Fitness, Search, SeededSearch
 from bitsieve.search.result import Finalist, RunResult
 from bitsieve.search.run import run
 from bitsieve.search.seeds import check_random_state
-from bitsieve.search.spsa import PRESETS, BinarySPSASearch, Preset
+from bitsieve.search.spsa import PRESETS, BinarySPSASearch, Preset, preset_of
 from bitsieve.search.turn import Callback, Turn
 
 __all__ = [
@@ -32,5 +32,6 @@ __all__ = [
     "SeededSearch",
     "Turn",
     "check_random_state",
+    "preset_of",
     "run",
 ]

@@ -19,7 +19,14 @@ from bitsieve._checks import whole
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Scores, State
 
-__all__ = ["PRESETS", "BinarySPSASearch", "Preset", "start_from_mask", "start_from_scores"]
+__all__ = [
+    "PRESETS",
+    "BinarySPSASearch",
+    "Preset",
+    "preset_of",
+    "start_from_mask",
+    "start_from_scores",
+]
 
 Gain: TypeAlias = float | Literal["auto", "paper", "half-difference"]
 
@@ -28,7 +35,16 @@ Gain: TypeAlias = float | Literal["auto", "paper", "half-difference"]
 class Preset:
     """One column of Table 2: gain a, stability A, and the budget the paper gives it.
 
-    ``step_fraction`` r is ours: the root mean square of the steps of the automatic gain, in units
+    Attributes
+    ----------
+    gain, stability : float
+    max_iter, patience : int
+    step_fraction : float
+        Not in the paper.
+
+    Notes
+    -----
+    ``step_fraction`` r is the root mean square of the steps of the automatic gain, in units
     of c. A feature is undecided while its w is within c of 0.5. Each step moves it at random, by
     the effects of all the others, and lets it drift by its own, which is about sqrt(p) times
     smaller. Large steps therefore decide features by chance, after 1 / r**2 iterations or so;
@@ -49,6 +65,7 @@ PRESETS: Mapping[str, Preset] = {
     "large": Preset(1.5, 300.0, max_iter=3000, patience=750, step_fraction=0.03),
 }
 _LARGE_FROM = 100  # features: the paper's border between small and large
+_LARGEST_DIFFERENCE = 1e150
 
 
 def start_from_mask(mask: NDArray[np.bool_], margin: float) -> NDArray[np.float64]:
@@ -119,9 +136,9 @@ class BinarySPSASearch:
         Size of the perturbation, in (0, 0.5).
     A : float, optional
         Stability, at least 0; by default the preset's. The paper: a tenth of the iterations or
-        more.
+        more. Without effect where the gain is "auto".
     alpha : float
-        Decay of the gain, at least 0.
+        Decay of the gain, at least 0. Without effect where the gain is "auto".
     step_fraction : float, optional
         See ``gain``; by default the preset's, 0.06 for small and 0.03 for large (see
         :class:`Preset`).
@@ -180,7 +197,7 @@ class BinarySPSASearch:
         stop_when_decided: bool = False,
     ) -> None:
         self._n_features = whole("n_features", n_features, 1)
-        column = _preset(preset, self._n_features)
+        column = preset_of(preset, self._n_features)
         c = _number("c", c, above=0.0, below=0.5)
         stability = _number("A", column.stability if A is None else A, least=0.0)
         alpha = _number("alpha", alpha, least=0.0)
@@ -271,7 +288,22 @@ class BinarySPSASearch:
             raise ValueError("tell needs the masks of the last ask, in their order")
         if len(scores) != 3:
             raise ValueError(f"tell needs one score a mask, 3, got {len(scores)}")
-        self._core.tell(float(scores[1]), float(scores[2]))
+        plus, minus = float(scores[1]), float(scores[2])
+        if not (np.isfinite(plus) and np.isfinite(minus)):
+            raise ValueError(f"scores must be finite, got {plus} and {minus}")
+        # Beyond, its square is infinite, and so would be the mean that the automatic gain keeps.
+        if abs(plus - minus) > _LARGEST_DIFFERENCE:
+            raise ValueError(
+                f"the scores of the two perturbed masks, {plus:g} and {minus:g}, differ by more "
+                f"than {_LARGEST_DIFFERENCE:g}; give scores in a smaller unit"
+            )
+        try:
+            self._core.tell(plus, minus)
+        except ValueError:
+            raise ValueError(
+                f"gain {self.gain:.6g} and scores that differ by {plus - minus:.6g} "
+                "make a step that no search can take; lower the gain"
+            ) from None
         self._asked = None
 
     def stop(self) -> dict[str, object]:
@@ -330,7 +362,29 @@ class BinarySPSASearch:
         return f"<BinarySPSASearch: {self._n_features} features, iteration {state[1]}>"
 
 
-def _preset(preset: str, n_features: int) -> Preset:
+def preset_of(preset: str, n_features: int) -> Preset:
+    """Return a column of the paper's Table 2.
+
+    Parameters
+    ----------
+    preset : {"auto", "small", "large"}
+        "auto" is small below 100 features.
+    n_features : int
+
+    Returns
+    -------
+    Preset
+
+    Raises
+    ------
+    ValueError
+        For another name.
+
+    Examples
+    --------
+    >>> preset_of("auto", 100).max_iter
+    3000
+    """
     if preset == "auto":
         preset = "small" if n_features < _LARGE_FROM else "large"
     if preset not in PRESETS:

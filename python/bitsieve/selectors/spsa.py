@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from bitsieve._checks import whole
 from bitsieve.data import Table
-from bitsieve.search import PRESETS, BinarySPSASearch
+from bitsieve.search import BinarySPSASearch, preset_of
 from bitsieve.selectors._base import SearchSelector
 
 __all__ = ["BinarySPSA"]
 
-_LARGE_FROM = 100  # features: the paper's border between small and large sets
 _LEAST_PATIENCE = 100  # iterations
 
 
@@ -44,8 +43,9 @@ class BinarySPSA(SearchSelector):
     max_time : float or None, default None
         Limit in seconds.
     patience : int, None or "auto", default "auto"
-        Stop after this many iterations without a new best; None never does. "auto" is the paper's
-        rule, a quarter of the iterations, but 100 at least.
+        Stop after this many iterations without a new best; None never does, and then one of the
+        other limits is needed. "auto" is the paper's rule, a quarter of the iterations (of the
+        preset's where ``max_iter`` is None), but 100 at least.
     n_features_to_select : int or None, default None
         Size of every mask; None lets the search find it.
     gain : float, "auto", "paper" or "half-difference", default "auto"
@@ -58,13 +58,17 @@ class BinarySPSA(SearchSelector):
     c : float, default 0.05
         Size of the perturbation, below 0.5.
     A : float or None, default None
-        Stability of a fixed gain; None means the preset's.
+        Stability of a fixed gain; None means the preset's. Without effect where the gain is
+        "auto".
     alpha : float, default 0.6
-        Decay of a fixed gain.
-    start : None, float, array-like of shape (n_features,) or callable, default None
-        Where the iterate starts. None: 0.5 everywhere, so that the first perturbation decides. A
-        boolean array is a mask, an array of numbers the scores of a filter (greater is better). A
-        callable gets (X, y) and returns scores, or scores and p-values, such as
+        Decay of a fixed gain. Without effect where the gain is "auto".
+    start : None, float or array-like of shape (n_features,), default None
+        Where the iterate starts, w_0, in [0, 1]. None: 0.5 everywhere, so that the first
+        perturbation decides. A boolean array is a mask, of which w_0 stands c / 2 above and below
+        0.5.
+    filter_scores : None, array-like of shape (n_features,) or callable, default None
+        In place of ``start``: scores of a filter, greater is better, whose ranks put w_0 within c
+        of 0.5. A callable gets (X, y) and returns scores, or scores and p-values, such as
         :func:`sklearn.feature_selection.f_classif`; it is called anew in every fit, so an outer
         fold's filter sees that fold's training part only.
     folds : {"common", "independent"}, default "common"
@@ -158,7 +162,8 @@ class BinarySPSA(SearchSelector):
         c: float = 0.05,
         A: float | None = None,
         alpha: float = 0.6,
-        start: float | ArrayLike | Callable[..., Any] | None = None,
+        start: float | ArrayLike | None = None,
+        filter_scores: ArrayLike | Callable[..., Any] | None = None,
         folds: Literal["common", "independent"] = "common",
         resample: bool = True,
         admit_perturbed: bool = False,
@@ -186,6 +191,7 @@ class BinarySPSA(SearchSelector):
         self.A = A
         self.alpha = alpha
         self.start = start
+        self.filter_scores = filter_scores
         self.folds = folds
         self.resample = resample
         self.admit_perturbed = admit_perturbed
@@ -199,27 +205,24 @@ class BinarySPSA(SearchSelector):
         self.progress = progress
 
     def _limits(self, n_features: int) -> tuple[int | None, int | None]:
-        max_iter, patience = self.max_iter, self.patience
-        if isinstance(max_iter, str):
-            _only_auto("max_iter", max_iter)
-            size = "small" if n_features < _LARGE_FROM else "large"
-            preset = size if self.preset == "auto" else self.preset
-            # An unknown preset is refused by the search, with the known ones.
-            max_iter = PRESETS[preset].max_iter if preset in PRESETS else None
-        if isinstance(patience, str):
-            _only_auto("patience", patience)
-            # Section IV: a run has stalled after a quarter of its iterations without a new best.
-            # In a short run a quarter is too few to tell.
-            patience = None if max_iter is None else max(_LEAST_PATIENCE, int(max_iter) // 4)
-        return max_iter, patience
+        preset = preset_of(self.preset, n_features)
+        max_iter = _number_or_auto("max_iter", self.max_iter, preset.max_iter)
+        # Section IV: a run has stalled after a quarter of its iterations without a new best. In a
+        # short run a quarter is too few to tell.
+        stalled = preset.patience if max_iter is None else max_iter // 4
+        return max_iter, _number_or_auto("patience", self.patience, max(_LEAST_PATIENCE, stalled))
 
     def _make_search(self, table: Table) -> BinarySPSASearch:
-        start, scores = self._start(table)
+        if callable(self.start):
+            raise ValueError(
+                "start must be None, a number, a mask or one number a feature, got "
+                f"{self.start!r}; a filter, called in every fit, is given as filter_scores"
+            )
         return BinarySPSASearch(
             table.n_features,
             preset=self.preset,  # type: ignore[arg-type]
-            start=start,
-            filter_scores=scores,
+            start=self.start,
+            filter_scores=self._scores(table),
             gain=self.gain,  # type: ignore[arg-type]
             c=self.c,
             A=self.A,
@@ -228,24 +231,22 @@ class BinarySPSA(SearchSelector):
             admit_perturbed=self.admit_perturbed,
         )
 
-    def _start(self, table: Table) -> tuple[Any, Any]:
-        """Return a start (None, a number, a mask) and the scores of a filter, one of them None."""
-        start = self.start
-        if callable(start):
-            scores = start(table.X, table.y)
-            # Filters of scikit-learn return scores alone, or scores and p-values.
-            return None, scores[0] if isinstance(scores, tuple) else scores
-        if start is None or np.ndim(start) == 0:
-            return start, None
-        values = np.asarray(start)
-        if values.shape != (table.n_features,):
+    def _scores(self, table: Table) -> Any:
+        """Return the scores of the filter, one a feature, or None without one."""
+        if not callable(self.filter_scores):
+            return self.filter_scores
+        scores = self.filter_scores(table.X, table.y)
+        # Filters of scikit-learn return scores alone, or scores and p-values.
+        scores = scores[0] if isinstance(scores, tuple) else scores
+        if scores is None:
             raise ValueError(
-                f"start must hold one value a feature, {table.n_features}, got an array of shape "
-                f"{values.shape}"
+                f"filter_scores must return one score a feature, {table.n_features}, but "
+                f"{self.filter_scores!r} returned None"
             )
-        return (values, None) if values.dtype == np.bool_ else (None, values)
+        return scores
 
 
-def _only_auto(name: str, value: str) -> None:
-    if value != "auto":
-        raise ValueError(f"{name} must be a whole number, None or 'auto', got {value!r}")
+def _number_or_auto(name: str, value: Any, auto: int) -> int | None:
+    if isinstance(value, str) and value == "auto":
+        return auto
+    return None if value is None else whole(name, value, 1, instead="or None or 'auto'")
