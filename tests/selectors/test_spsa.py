@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.feature_selection import f_classif
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
 
 from bitsieve import BinarySPSA
 from bitsieve.data import Table
@@ -344,6 +345,35 @@ def test_bad_parameters_are_named(options: dict[str, Any], message: str) -> None
     options = {"max_iter": 2, **options}
     with pytest.raises(ValueError, match=message):
         BinarySPSA(KNeighborsClassifier(1), **options).fit(*_iris())
+
+
+@pytest.mark.parametrize(
+    ("scoring", "classes", "message"),
+    [
+        ("f1", "ab", r"scoring='f1' cannot score this target \(classes 'a', 'b'\): .*pos_label"),
+        ("r2", "ab", r"scoring='r2' cannot score this target \(classes 'a', 'b'\): "),
+        ("f1", "abc", r"classes 'a', 'b', 'c'\): .*multiclass.*'balanced_accuracy'"),
+        ("roc_auc", "abc", "'roc_auc_ovr' for more"),
+        ("neg_log_loss", "ab", "LinearSVC.* has none of .*predict_proba"),
+    ],
+)
+def test_a_scorer_that_cannot_score_the_classes(scoring: str, classes: str, message: str) -> None:
+    X, y = _iris()
+    keep = y < len(classes)
+    target = np.array(list(classes))[y[keep]]
+    estimator: Any = LinearSVC() if scoring == "neg_log_loss" else KNeighborsClassifier(1)
+    seen: list[Any] = []
+    selector = BinarySPSA(estimator, scoring=scoring, max_iter=2, callbacks=[seen.append])
+    with pytest.raises(ValueError, match=message):
+        selector.fit(X[keep], target)
+    assert not seen
+
+
+@pytest.mark.parametrize("scoring", ["f1_macro", "roc_auc_ovr", "balanced_accuracy", None])
+def test_a_scorer_that_can(scoring: str | None) -> None:
+    selector = BinarySPSA(KNeighborsClassifier(3), scoring=scoring, max_iter=1, n_repeats=1)
+    X, y = _iris()
+    assert selector.fit(X, np.array(["a", "b", "c"])[y]).best_score_ > 0.5
 
 
 def test_an_estimator_is_needed() -> None:

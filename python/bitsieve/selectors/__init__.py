@@ -7,6 +7,7 @@
     parameters --> _make_search ---------------/
 
     _base.py   everything that all searches share: validation, tags, fit, fitted attributes
+    _scoring.py  whether a scorer can score a target, before a long search
     spsa.py    BinarySPSA: its own parameters, and the search that they make
     named.py   short names, as the command line takes them
 """

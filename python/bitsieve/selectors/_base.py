@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from bitsieve import fitness as fitness_room
 from bitsieve.data import Table
 from bitsieve.search import check_random_state, run
+from bitsieve.selectors._scoring import check_scoring
 
 __all__ = ["SearchSelector"]
 
@@ -104,6 +105,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             dtype=self.dtype,
             device=self.device,
         )
+        check_scoring(self.estimator, self.scoring, table)
         search = self._make_search(table)
         max_iter, patience = self._limits(table.n_features)
         try:
