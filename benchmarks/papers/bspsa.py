@@ -63,7 +63,12 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--honest-seeds", type=int, help="seeds with an honest error (default: all of them)"
     )
     parser.add_argument("--n-jobs", type=int, help="threads (default: all)")
-    parser.add_argument("--out", type=Path, help="JSON lines (default: benchmarks/results/)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="JSON lines, a new file in benchmarks/results/ by default; runs that are in it "
+        "already are not made again (one file for one set of options)",
+    )
     options = parser.parse_args(argv)
     options.sets = options.sets.split(",")
     unknown = [name for name in options.sets if name not in ROWS]
@@ -128,6 +133,18 @@ def measure(options: argparse.Namespace, name: str, seed: int) -> dict[str, Any]
     return record
 
 
+def recorded(out: Path, name: str, seed: int, honest: bool) -> dict[str, Any] | None:
+    """Return what the file has of a run, or None."""
+    if out.is_file():
+        for text in out.read_text(encoding="utf-8").splitlines():
+            record: dict[str, Any] = json.loads(text)
+            if (record["set"], record["seed"]) == (name, seed) and (
+                "honest" in record or not honest
+            ):
+                return record
+    return None
+
+
 def spread(records: list[dict[str, Any]], key: str) -> str:
     """Mean and standard error over seeds, or a dash."""
     values = [record[key] for record in records if key in record]
@@ -182,10 +199,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name in options.sets:
         found[name] = []
         for seed in range(options.seeds):
-            record = measure(options, name, seed)
+            record = recorded(out, name, seed, honest=seed < options.honest_seeds)
+            if record is None:
+                record = measure(options, name, seed)
+                with out.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(record) + "\n")
             found[name].append(record)
-            with out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(record) + "\n")
         print(line(ROWS[name], found[name]), flush=True)
     print(f"\n{summary(found)}")
 
