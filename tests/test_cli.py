@@ -291,6 +291,19 @@ def test_checkpoints_resume(table: Path, out: Path, tmp_path: Path) -> None:
     assert results[0]["selected"] == results[1]["selected"]
 
 
+@pytest.mark.parametrize("seed", [2**32, 2**64 - 1])
+def test_seeds_of_64_bits(out: Path, seed: int) -> None:
+    done = _run(
+        "select", "--dataset", "iris", "--seed", seed, "--out", out, "-q", "--max-iter", 2,
+        "--repeats", 1, "--outer-folds", 2,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    record = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    assert record["seed"] == seed
+    assert record["outer_cv"]["random_state"] == seed % 2**32
+    assert len(record["results"]["fold_scores"]) == 2
+
+
 def test_datasets() -> None:
     assert "breast_cancer" in _run("datasets").stdout
     rows = json.loads(_run("datasets", "--json").stdout)["datasets"]
@@ -356,6 +369,9 @@ def test_bad_tables_are_one_line_and_exit_code_2(
         (["-t", "out come", "--cv", "20"], "--cv 20 is more than an outer training part has"),
         (["-t", "out come", "--jobs", "0"], "n_jobs"),
         (["-t", "out come", "--max-time", "0"], "max_time"),
+        (["-t", "out come", "--seed", str(2**64)], "18446744073709551615"),
+        (["-t", "out come", "--scoring", "f1"], "scoring='f1' cannot score this target"),
+        (["-t", "out come", "--scoring", "r2"], "'balanced_accuracy'"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_code_2(
@@ -408,12 +424,12 @@ def test_a_full_disk_is_one_line_and_exit_code_1(
 def test_a_fault_of_the_program_is_one_line_and_exit_code_1(
     table: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import bitsieve._job
+    import bitsieve.cli.job
 
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a fault\nof two lines")
 
-    monkeypatch.setattr(bitsieve._job, "load_input", broken)
+    monkeypatch.setattr(bitsieve.cli.job, "load_input", broken)
     done = _run("select", table, "-t", "out come", "--out", out)
     assert done.exit_code == 1
     assert done.stderr.startswith("bitsieve: error: RuntimeError: a fault of two lines")
@@ -426,9 +442,9 @@ def _interrupt(*_: object, **__: object) -> None:
 def test_ctrl_c_before_there_is_anything(
     table: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import bitsieve._job
+    import bitsieve.cli.job
 
-    monkeypatch.setattr(bitsieve._job, "load_input", _interrupt)
+    monkeypatch.setattr(bitsieve.cli.job, "load_input", _interrupt)
     done = _run("select", table, "-t", "out come", "--out", out)
     assert done.exit_code == 130
     assert done.stderr == (

@@ -1,5 +1,11 @@
 """The command line: ``bitsieve select``, ``bitsieve datasets``.
 
+::
+
+    __init__.py  options, errors as one line, exit codes
+    job.py       one selection job: search, outer folds, table and files
+    input.py     what it reads and where it may write; everything that is refused early
+
 Exit codes: 0 done, 2 bad input (one line on stderr), 130 stopped by Ctrl-C after the results so
 far were written, 1 anything else. Everything heavy is imported inside the commands, so that
 ``bitsieve --help`` answers at once.
@@ -105,7 +111,8 @@ def select(
         int, typer.Option(min=0, help="Outer folds for the honest error; 0 for none.")
     ] = 5,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed; drawn and recorded if not given.")
+        int | None,
+        typer.Option(min=0, max=2**64 - 1, help="Seed; drawn and recorded if not given."),
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
     checkpoint: Annotated[
@@ -121,7 +128,7 @@ def select(
 
     Writes selection.csv, run.json and convergence.png into the --out folder.
     """
-    from bitsieve._job import Job
+    from bitsieve.cli.job import Job
 
     with _one_line_errors():
         job = Job(
@@ -162,7 +169,7 @@ def datasets(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """List the bundled data sets."""
-    from bitsieve._job_input import dataset_rows
+    from bitsieve.cli.input import dataset_rows
 
     with _one_line_errors():
         rows = dataset_rows()
@@ -274,7 +281,3 @@ def _text(error: BaseException) -> str:
         where = f": {error.filename}" if error.filename else ""
         return f"{error.strerror}{where}"
     return str(error) or type(error).__name__
-
-
-if __name__ == "__main__":
-    main()

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import shlex
 import sys
 import time
@@ -24,8 +25,8 @@ from typing import Any, Literal
 import numpy as np
 
 from bitsieve._errors import closest
-from bitsieve._job_input import JobInput, check_folds, load_input, make_folder, refuse_file
 from bitsieve._version import __version__
+from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
 from bitsieve.report import (
     Outcome,
     convergence_info,
@@ -87,7 +88,7 @@ class Job:
         if self.outer_folds == 1:
             raise ValueError("--outer-folds must be 0 (none) or at least 2, got 1")
         refuse_file(self.out)
-        model = self._model(_drawn_seed() if self.seed is None else self.seed)
+        model = self._model(secrets.randbits(32) if self.seed is None else self.seed)
         data = load_input(
             self.file, self.dataset, target=self.target, orient=self.orient, index=self.index
         )
@@ -174,7 +175,7 @@ class Job:
                 f"Repeating the selection in {self.outer_folds} outer folds for the honest "
                 "number.\n"
             )
-        folds = StratifiedKFold(self.outer_folds, shuffle=True, random_state=seed)
+        folds = StratifiedKFold(self.outer_folds, shuffle=True, random_state=_fold_seed(seed))
         return nested_cross_validate(
             model, None, data.X, data.y, cv=folds, scoring=self.scoring, random_state=seed
         )
@@ -202,7 +203,7 @@ class Job:
             "outer_cv": {
                 "n_folds": self.outer_folds,
                 "splitter": "StratifiedKFold(shuffle=True)",
-                "random_state": selector.random_state,
+                "random_state": _fold_seed(selector.random_state),
             },
             "results": outcome.results(),
             "statements": outcome.sentences(),
@@ -304,8 +305,9 @@ def _check_scoring(scoring: str) -> None:
         raise ValueError(f"unknown --scoring {scoring!r}: {closest(scoring, known)}")
 
 
-def _drawn_seed() -> int:
-    return int(np.random.SeedSequence().generate_state(1)[0])
+def _fold_seed(seed: int) -> int:
+    """Return the seed of the outer folds: scikit-learn takes 32 bits, the search 64."""
+    return seed % 2**32
 
 
 @contextmanager
