@@ -9,28 +9,5 @@ Examples
 
 from __future__ import annotations
 
-from bitsieve.data.datasets import (
-    Dataset,
-    Microarray,
-    load,
-    load_breast_cancer,
-    load_diabetes,
-    load_digits,
-    load_iris,
-    load_wine,
-    make_microarray,
-    names,
-)
-
-__all__ = [
-    "Dataset",
-    "Microarray",
-    "load",
-    "load_breast_cancer",
-    "load_diabetes",
-    "load_digits",
-    "load_iris",
-    "load_wine",
-    "make_microarray",
-    "names",
-]
+from bitsieve.data.datasets import *  # noqa: F403
+from bitsieve.data.datasets import __all__ as __all__

@@ -8,6 +8,7 @@ from sklearn import datasets as sklearn_datasets
 
 from bitsieve import datasets
 from bitsieve.data import Table
+from bitsieve.data import datasets as data_sets
 
 
 def test_bundled_sets_are_those_of_scikit_learn():
@@ -27,6 +28,21 @@ def test_bundled_sets_are_those_of_scikit_learn():
 def test_unknown_set():
     with pytest.raises(ValueError, match=r"no data set named 'irsi'; did you mean 'iris'\?"):
         datasets.load("irsi")
+
+
+def test_one_list_of_names():
+    assert datasets.__all__ == data_sets.__all__
+    for name in datasets.__all__:
+        assert getattr(datasets, name) is getattr(data_sets, name)
+    assert isinstance(datasets.load("iris"), datasets.Dataset)
+
+
+def test_sets_compare_by_identity():
+    iris, made = datasets.load("iris"), datasets.make_microarray(20, 100, random_state=0)
+    assert iris == iris
+    assert iris != datasets.load("iris")
+    assert made != datasets.make_microarray(20, 100, random_state=0)
+    assert len({iris, made}) == 2
 
 
 def standardised(data):

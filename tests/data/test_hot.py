@@ -204,3 +204,11 @@ def test_real_data(dataset):
         if X.dtype.kind in "iu":
             assert hot.exact, name
             np.testing.assert_array_equal(back, X)
+
+
+def test_copies_compare_by_identity():
+    X = np.random.default_rng(0).standard_normal((4, 3))
+    one, two = make_hot_copy(X), make_hot_copy(X)
+    assert one == one
+    assert one != two
+    assert len({one, two}) == 2

@@ -170,7 +170,7 @@ def test_decimal_and_encoding(write):
     np.testing.assert_array_equal(table.X, [[1.5], [2.5]])
     latin = "id,grün,y\ns1,1,u\ns2,2,v\n".encode("latin-1")
     assert read_table(write(latin), target="y", encoding="latin-1").names == ["grün"]
-    with pytest.raises(ValueError, match=r"table\.csv: not utf-8 text .*encoding='latin-1'"):
+    with pytest.raises(ValueError, match=r"table\.csv: line 1 is not utf-8 text; save .* as UTF-8"):
         read_table(write(latin), target="y")
 
 
@@ -229,11 +229,11 @@ def test_target_in_a_second_file(write, labels, as_path, rows):
 
 
 def test_a_number_of_labels_that_fits_both_ways(write):
-    path, labels = write("a,b,c\n1,2,3\n4,5,7\n"), write("u\nv\nu\n", "labels.txt")
+    path, labels = write("a,b,c\n1,2,3\n4,5,7\n"), write("u\nv\nw\n", "labels.txt")
     with pytest.raises(ValueError, match=r"3 lines, which may be labels of 3 columns, or a header"):
         read_table(path, target=labels)
     turned = read_table(path, target=labels, orient="features")
-    assert turned.y.tolist() == ["u", "v", "u"]
+    assert turned.y.tolist() == ["u", "v", "w"]
     labels = write("y\nu\nv\n", "labels.txt")
     assert read_table(path, target=labels, orient="samples").y.tolist() == ["u", "v"]
 
@@ -242,7 +242,7 @@ def test_bad_label_files(write, tmp_path):
     path = write("id,a\ns1,1\ns2,2\ns3,4\n")
     with pytest.raises(ValueError, match=r"table\.csv: no such target file: .*none\.csv"):
         read_table(path, target=tmp_path / "none.csv")
-    with pytest.raises(ValueError, match=r"labels\.txt has 5 lines, but there are 3 samples"):
+    with pytest.raises(ValueError, match=r"labels\.txt has 5 labels, but there are 3 samples"):
         read_table(path, target=write("a\nb\n" * 2 + "a\n", "labels.txt"))
     with pytest.raises(ValueError, match=r"no label for 1 of 3 samples: 's3'; its names are 's1'"):
         read_table(path, target=write("s1 a\ns2 b\n", "labels.txt"))
@@ -252,7 +252,7 @@ def test_bad_label_files(write, tmp_path):
         read_table(path, target=write("a,b,c\nx\n", "labels.csv"))
     with pytest.raises(ValueError, match=r"labels\.csv is empty"):
         read_table(path, target=write("\n", "labels.csv"))
-    with pytest.raises(ValueError, match=r"the table has no sample names; say which .*index="):
+    with pytest.raises(ValueError, match=r"the table has no sample names; say which .*index"):
         read_table(write("a,b\n1,2\n2,3\n"), target=write("s1,a\ns2,b\n", "labels.csv"))
     path = write("id,a\ns1,1\ns2,2\ns3,4\n")
     with pytest.raises(ValueError, match=r"y contains NaN: 1 of 3 labels \(at 1"):
@@ -277,8 +277,25 @@ BAD = {
     "missing label": ("a,y\n1,u\n2,\n3,v\n", "y", r"y contains NaN: 1 of 3 labels \(at 1"),
     "missing label in a row": ("g,s1,s2,s3\ny,u,,v\na,1,2,4\n", "y", r"y contains NaN: 1 of 3"),
     "infinite": ("a,y\ninf,u\n2,v\n", "y", r"infinity: 1 value in 1 column \('a'\)"),
-    "ragged": ("a,b\n1,2\n3,4,5\n", None, r"Expected 2 fields in line 3, saw 3"),
-    "ragged at once": ("a,b\n1,2,3,4\n3,4,5,6\n", None, "more fields than the header, which has 2"),
+    "ragged": ("a,b\n1,2\n3,4,5\n", None,
+               "1 of 2 lines does not have 2 fields, as the header has: line 3 has 3"),
+    "ragged at once": ("a,b\n1,2,3,4\n3,4,5,6\n", None,
+                       "2 of 2 lines do not have 2 fields, as the header has: line 2 has 4; the del"
+                       "imiter is taken to be ','"),
+    "short": ("a,b,y\n1,2,u\n\n3,v\n4,5,u\n", "y", "does not have 3 .*: line 4 has 2; "),
+    "underscore": ("a,y\n-0.13,u\n1_000,v\n", "y", r"1 column \('a'\) holds text .*'1_000'"),
+    "other digits": ("a,y\n-0.13,u\n٣,v\n", "y", r"1 column \('a'\) holds text .*'٣'"),
+    "decimal commas": ("a;y\n1;u\n-2,5;v\n", "y",
+                       r"such as '-2,5'; .*decimal point .*in Python, .*decimal=','"),
+    "decimal commas in a row": ("g;s1;s2\ny;u;v\na;1,5;2,5\nb;1;2\n", "y",
+                                r"1 row \('a'\) holds text, such as '1,5'; .*decimal point"),
+    "text beside a number": ("g,s1,s2,s3\na,1,2,3\nb,4,5,x\nc,y,7,8\nd,6,9,8\n", None,
+                             r"2 rows \('b', 'c'\) hold text, such as 'x'"),
+    "text in a column of text": ("g,s1,s2,s3\na,1,2,3\nb,4,1_0,8\nc,5,x,8\nd,z,7,8\n", None,
+                                 r"3 rows \('b', 'c', 'd'\) hold text, such as '1_0'"),
+    "a line of tabs": ("a\tb\n1\t2\n\t\n3\t5\n", None, r"NaN: 2 values in 2 columns"),
+    "a quote that stays open": ("a,b\n1,2\n3,\"5" + "0" * 200_000 + "\n4,5\n", None,
+                                "line 3: a quote stays open; quoted"),
     "one class": ("a,y\n1,u\n2,u\n", "y", "y has 1 class: 'u'"),
     "only a target": ("id,y\ns1,u\ns2,v\n", "y", "no column is left for features"),
     "one sample": ("a,b\n1,2\n", None, "n_samples=1"),
@@ -383,16 +400,81 @@ def test_wide_files_with_errors_say_the_same(tmp_path):
         "nan": r"NaN: 1 value in 1 column \('g7'\)",
         "inf": r"infinity: 1 value in 1 column \('g7'\)",
         "x": r"1 column \('g7'\) holds text .* 'x'",
-        "1_0": r"1 column \('g7'\) holds text",
+        "1_0": r"1 column \('g7'\) holds text .* '1_0'",
     }.items():
         with pytest.raises(ValueError, match=words):
             read(3, 7, value)
     np.testing.assert_array_equal(read(3, 7, " 12 ").X[3, 7], 12)
     path.write_text(path.read_text().rstrip("\n") + ",5\n")
-    with pytest.raises(ValueError, match="Expected 3001 fields in line 7, saw 3002"):
+    with pytest.raises(ValueError, match=r"not have 3001 fields, .*: line 7 has 3002"):
         read_table(path, target="y")
 
 
 def test_line_breaks_in_quotes_are_refused(write):
     with pytest.raises(ValueError, match="quoted fields must not hold line breaks"):
         read_table(write('id,note,a\n1,"x\ny",2\n2,"z",3\n'))
+
+
+def test_short_lines_between_blanks(write):
+    text = "a b y \n1 2  u\n  3 4 v  \n4 5 u\n"
+    assert read_table(write(text, "t.txt"), target="y").X.tolist() == [[1, 2], [3, 4], [4, 5]]
+    with pytest.raises(ValueError, match=r"1 of 3 lines does not have 3 .*: line 4 has 2; "):
+        read_table(write(text.replace("4 5", "4"), "t.txt"), target="y")
+
+
+@pytest.mark.parametrize("blank", ["\r", " \r\n", "\t\n", "\r\r\n"])
+def test_blank_lines_of_all_kinds(write, blank):
+    is_the_table(read_table(write(blank + SAMPLES + blank), target="outcome"))
+
+
+def test_tabs_between_blanks(write):
+    text = SAMPLES.replace(",", " ").replace("2.5 ", "2.5 \t")
+    is_the_table(read_table(write(text, "t.txt"), target="outcome"))
+    with pytest.raises(ValueError, match=r"does not have 4 fields, .*: line 3 has 5"):
+        read_table(write(text.replace("2.5", "2\t5"), "t.txt"), target="outcome")
+
+
+def test_utf_16_is_named(write):
+    path = write(SAMPLES.encode("utf-16"))
+    with pytest.raises(ValueError, match=r"UTF-16, not utf-8; save the file as UTF-8, or, in Py"):
+        read_table(path, target="outcome")
+    is_the_table(read_table(path, target="outcome", encoding="utf-16"))
+
+
+def test_a_byte_far_down_is_found(write):
+    text = "a,b,y\n" + "1.25,2.5,u\n2.5,7.5,v\n" * 3000
+    path = write(text.encode() + "1,2,grün\n".encode("latin-1"), "t.csv.gz")
+    with pytest.raises(ValueError, match=r"t\.csv\.gz: line 6002 is not utf-8 text"):
+        read_table(path, target="y")
+
+
+def test_the_file_of_labels_is_named_where_it_is_at_fault(write):
+    labels = write("grün\nrot\n".encode("latin-1"), "labels.txt")
+    with pytest.raises(ValueError, match=r"target file .*labels\.txt: line 1 is not utf-8 text"):
+        read_table(write("a\n1\n2\n"), target=labels)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "words"),
+    [
+        ({"encoding": "latin-99"}, "no encoding named 'latin-99'"),
+        ({"delimiter": ",,"}, "delimiter must be one character, .* got ',,'"),
+        ({"delimiter": ""}, "delimiter must be one character, .* got ''"),
+        ({"decimal": "comma"}, "decimal must be one character, .* got 'comma'"),
+        ({"decimal": ",", "delimiter": ","}, "',' cannot be both the delimiter and the decimal"),
+        ({"decimal": ","}, "',' cannot be both the delimiter and the decimal"),
+        ({"dtype": "x"}, r"dtype must be numpy\.float32 or numpy\.float64, got 'x'"),
+        ({"dtype": "int32"}, r"dtype must be numpy\.float32 or numpy\.float64, got int32"),
+    ],
+)
+def test_bad_arguments(write, kwargs, words):
+    with pytest.raises(ValueError, match=words):
+        read_table(write(SAMPLES), target="outcome", **kwargs)
+
+
+def test_messages_hold_for_the_command_line_too(write):
+    path = write("a,b,c\n1,2,3\n4,5,7\n")
+    with pytest.raises(ValueError, match=r"say .* \(orient\)"):
+        read_table(path, target=write("u\nv\nw\n", "labels.txt"))
+    with pytest.raises(ValueError, match=r"n_samples=1 .*a file \(orient\)"):
+        read_table(write("a,b\n1,2\n"))

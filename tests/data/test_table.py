@@ -116,3 +116,9 @@ def test_memory_above_a_kept_array_is_one_float32_table():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20_000 * 208 * 4 + 16e6
+
+
+@pytest.mark.parametrize("dtype", ["x", "int32", "float32x", 3, object()])
+def test_other_types_of_the_hot_copy_are_refused(dtype):
+    with pytest.raises(ValueError, match=r"dtype must be numpy\.float32 or numpy\.float64, got "):
+        Table([[1.0], [2.0]], dtype=dtype)

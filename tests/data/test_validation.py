@@ -12,6 +12,7 @@ import scipy.sparse
 from sklearn.utils.multiclass import type_of_target
 
 from bitsieve.data import Table
+from bitsieve.data.validation import check_target
 
 X = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0], [7.0, 8.0, 8.0], [0.0, 1.0, 2.0]])
 Y = ["a", "b", "a", "b"]
@@ -290,3 +291,16 @@ def test_names_of_frames():
         Table(pd.DataFrame(X, columns=["a", "b", "a"]))
     assert Table(pd.DataFrame(X, index=Y)).sample_names == Y
     assert Table(pd.DataFrame(X)).sample_names is None
+
+
+def test_targets_compare_by_identity():
+    one, two = check_target([0, 1], 2), check_target([0, 1], 2)
+    assert one == one
+    assert one != two
+
+
+@pytest.mark.parametrize("make", [np.array, pd.DataFrame, pl.DataFrame], ids=lambda m: m.__name__)
+def test_decimal_commas_are_named(make):
+    X = make({"a": ["1", "-2,5"]}) if make is not np.array else make([["-2,5"], ["1"]], object)
+    with pytest.raises(ValueError, match=r"such as '-2,5'; .*decimal point"):
+        Table(X)

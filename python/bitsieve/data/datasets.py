@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import closest, require
+from bitsieve._errors import closest
 from bitsieve.data.microarray import Microarray, make_microarray
 from bitsieve.data.validation import Task
 
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dataset:
     """A table, its target, and what they are.
 
@@ -55,6 +55,10 @@ class Dataset:
 
 def names() -> list[str]:
     """Names that `load` takes.
+
+    Returns
+    -------
+    list of str
 
     Examples
     --------
@@ -94,6 +98,10 @@ def load(name: str) -> Dataset:
 def load_breast_cancer() -> Dataset:
     """Breast tumours, 569 samples, 30 features of cell nuclei, malignant (0) or benign (1).
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> data = load_breast_cancer()
@@ -106,6 +114,10 @@ def load_breast_cancer() -> Dataset:
 def load_iris() -> Dataset:
     """Iris flowers, 150 samples, 4 features, 3 species.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> load_iris().target_names
@@ -116,6 +128,10 @@ def load_iris() -> Dataset:
 
 def load_wine() -> Dataset:
     """Wines, 178 samples, 13 chemical features, 3 cultivars.
+
+    Returns
+    -------
+    Dataset
 
     Examples
     --------
@@ -128,6 +144,10 @@ def load_wine() -> Dataset:
 def load_digits() -> Dataset:
     """Handwritten digits, 1797 samples, 64 pixels, 10 classes.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> load_digits().names[:2]
@@ -139,6 +159,10 @@ def load_digits() -> Dataset:
 def load_diabetes() -> Dataset:
     """Disease progression of 442 patients, 10 features, a regression target.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> load_diabetes().task
@@ -148,7 +172,9 @@ def load_diabetes() -> Dataset:
 
 
 def _bundled(name: str, task: Task) -> Dataset:
-    bunch = getattr(require("sklearn.datasets", "bundled data", "scikit-learn"), f"load_{name}")()
+    from sklearn import datasets as bundled  # slow to import
+
+    bunch = getattr(bundled, f"load_{name}")()
     return Dataset(
         name=name,
         X=np.ascontiguousarray(bunch.data, dtype=np.float64),

@@ -7,18 +7,22 @@ C-ordered array, float32 where every column fits in it exactly and float64 other
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._errors import name_columns
+from bitsieve.data.lines import is_number
 
-__all__ = ["column_names", "is_frame", "matrix_of_frame", "refuse_text"]
+__all__ = ["column_names", "comma_hint", "first_text", "is_frame", "matrix_of_frame", "refuse_text"]
 
 _NUMBERS = {"integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"}
 _SMALL = {"float32", "float16", "int8", "int16", "uint8", "uint16", "bool"}
+_COMMA = re.compile(r"[+-]?[0-9.]*[0-9],[0-9]+")
 
 
 def is_frame(X: object) -> bool:
@@ -62,13 +66,30 @@ def matrix_of_frame(frame: Any) -> NDArray[Any]:
     return _matrix_of_pandas(frame) if _is_pandas(frame) else _matrix_of_polars(frame)
 
 
+def comma_hint(example: object) -> str | None:
+    """What to do about numbers with commas, None where the example is none.
+
+    Examples
+    --------
+    >>> comma_hint("1,5")
+    "write numbers with a decimal point only (in Python, read_table takes decimal=',')"
+    >>> comma_hint("a,b")
+    """
+    if not isinstance(example, str) or not _COMMA.fullmatch(example.strip()):
+        return None
+    return "write numbers with a decimal point only (in Python, read_table takes decimal=',')"
+
+
 def refuse_text(columns: list[int], names: list[str] | None, example: object) -> None:
     """Raise the error about columns that hold something else than numbers."""
+    way_out = comma_hint(example) or (
+        "drop them, name one as the target, or encode them "
+        "(sklearn.preprocessing.OneHotEncoder, OrdinalEncoder)"
+    )
     raise ValueError(
         f"X must hold numbers, but {name_columns(columns, names)} "
         f"{'hold' if len(columns) > 1 else 'holds'} text or other values, such as {example!r}; "
-        "drop them, name one as the target, or encode them "
-        "(sklearn.preprocessing.OneHotEncoder, OrdinalEncoder)"
+        f"{way_out}"
     )
 
 
@@ -98,7 +119,7 @@ def _matrix_of_pandas(frame: Any) -> NDArray[Any]:
             "supported: pass X.sparse.to_dense()"
         )
     if bad:
-        refuse_text(bad, names, _example(frame.iloc[:, bad[0]].dropna().tolist()))
+        refuse_text(bad, names, first_text(frame.iloc[:, bad[0]].dropna().tolist()))
     small = all(str(k).lower() in _SMALL for k in kinds)
     out = np.empty(frame.shape, dtype=np.float32 if small else np.float64)
     for part in _blocks(out):
@@ -106,9 +127,18 @@ def _matrix_of_pandas(frame: Any) -> NDArray[Any]:
     return out
 
 
-def _example(values: list[Any]) -> object:
-    """First value that is not a number, written out or not; a column may hold one slip only."""
+def first_text(values: Iterable[Any]) -> object:
+    """First value that is not a number, written out or not; a column may hold one slip only.
+
+    Examples
+    --------
+    >>> first_text(["1.5", 2, "1_000"])
+    '1_000'
+    """
+    values = list(values)
     for value in values:
+        if isinstance(value, str) and not is_number(value):
+            return value
         try:
             float(value)
         except (TypeError, ValueError):
@@ -129,7 +159,7 @@ def _matrix_of_polars(frame: Any) -> NDArray[Any]:
     dtypes = frame.dtypes
     bad = [j for j, d in enumerate(dtypes) if not (d.is_numeric() or str(d) in ("Boolean", "Null"))]
     if bad:
-        example = _example(frame.to_series(bad[0]).drop_nulls().to_list())
+        example = first_text(frame.to_series(bad[0]).drop_nulls().to_list())
         refuse_text(bad, list(frame.columns), example)
     small = all(str(d).lower().replace("boolean", "bool") in _SMALL for d in set(dtypes))
     out = np.empty(frame.shape, dtype=np.float32 if small else np.float64)

@@ -34,7 +34,7 @@ _LINE = 16  # elements a row is padded to
 _NO_GRID, _ANY_GRID = -(1 << 31), 1 << 31
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HotCopy:
     """Centred, feature-major, padded copy of a table.
 

@@ -8,11 +8,11 @@ suffixes; :func:`register_format` adds one. The readers that come along are in
 
 from __future__ import annotations
 
+import codecs
 import os
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -20,26 +20,18 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from bitsieve._errors import closest, shorten
+from bitsieve.data.lines import undecodable
 from bitsieve.data.npz import read_npz
 from bitsieve.data.request import Categorical, Orient, ReadRequest
 from bitsieve.data.table import Table
 from bitsieve.data.text import read_text
-from bitsieve.data.validation import Task
+from bitsieve.data.validation import Task, check_dtype
 
-__all__ = ["Format", "ReadRequest", "formats", "read_table", "register_format"]
+__all__ = ["ReadRequest", "formats", "read_table", "register_format"]
 
 Reader = Callable[[ReadRequest], Table]
 
-
-@dataclass(frozen=True)
-class Format:
-    """A suffix and the function that reads files of that name."""
-
-    suffix: str
-    reader: Reader
-
-
-_formats: dict[str, Format] = {}
+_readers: dict[str, Reader] = {}
 
 
 def register_format(suffixes: Iterable[str], reader: Reader) -> None:
@@ -67,21 +59,24 @@ def register_format(suffixes: Iterable[str], reader: Reader) -> None:
     for suffix in wanted:
         if not suffix.startswith("."):
             raise ValueError(f"a suffix starts with a dot, got {suffix!r}")
-        if suffix in _formats and _formats[suffix].reader is not reader:
-            raise ValueError(f"{suffix!r} has a reader already: {_formats[suffix].reader}")
-    for suffix in wanted:
-        _formats[suffix] = Format(suffix, reader)
+        if _readers.get(suffix, reader) is not reader:
+            raise ValueError(f"{suffix!r} has a reader already: {_readers[suffix]}")
+    _readers.update(dict.fromkeys(wanted, reader))
 
 
 def formats() -> list[str]:
     """Suffixes that can be read, in alphabetical order.
+
+    Returns
+    -------
+    list of str
 
     Examples
     --------
     >>> ".csv.gz" in formats()
     True
     """
-    return sorted(_formats)
+    return sorted(_readers)
 
 
 def read_table(
@@ -109,6 +104,9 @@ def read_table(
         What to predict: the name of a column (of a row, where rows are features; of an array,
         in an archive, ``"y"`` by default), or a second file with one label a line, or with two
         columns, sample name and label, matched by name. A name in the table goes before a file.
+        One line more than samples is a header line, unless it shows that it is a label: it comes
+        again further down, or is a number like the others. A table needs a header line; numbers
+        are taken for names only where they count the columns, or stand over row names.
     orient : {"auto", "samples", "features"}
         What a row is. ``"auto"``: where the target is found decides: a column name means that
         rows are samples, a row name that they are features. With a file of labels its sample
@@ -156,6 +154,14 @@ def read_table(
     """
     _one_of("orient", orient, ("auto", "samples", "features"))
     _one_of("categorical", categorical, ("error", "onehot", "ordinal"))
+    _one_character("decimal", decimal)
+    if delimiter is not None:
+        _one_character("delimiter", delimiter)
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise ValueError(f"there is no encoding named {encoding!r}") from None
+    dtype = check_dtype(dtype)
     path = Path(path)
     reader = _reader_of(path)
     request = ReadRequest(
@@ -168,17 +174,14 @@ def read_table(
         decimal=decimal,
         encoding=encoding,
         task=task,
-        dtype=np.dtype(dtype),
+        dtype=dtype,
     )
     try:
         return reader(request)
     except (EOFError, zlib.error, zipfile.BadZipFile) as error:
         raise ValueError(f"{path}: the file is damaged or cut short ({error})") from error
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path}: not {encoding} text (byte {error.start}); pass encoding='latin-1' or "
-            "whatever it is written in"
-        ) from error
+        raise ValueError(f"{path}: {undecodable(path, encoding)}") from error
     except MemoryError as error:
         raise ValueError(
             f"{path}: too large for the memory of this machine ({error}); keep fewer columns, "
@@ -195,6 +198,11 @@ def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {shorten(allowed)}, got {value!r}")
 
 
+def _one_character(name: str, value: str) -> None:
+    if len(value) != 1 or value in '"\r\n':
+        raise ValueError(f"{name} must be one character, no quote or line break, got {value!r}")
+
+
 def _reader_of(path: Path) -> Reader:
     if path.is_dir():
         raise ValueError(f"{path}: is a directory; pass the path of one file in it")
@@ -205,12 +213,12 @@ def _reader_of(path: Path) -> Reader:
         files = sorted(f.name for f in beside.iterdir() if f.is_file())
         raise ValueError(f"{path}: no such file; in {beside} {closest(path.name, files)}")
     name = path.name.lower()
-    known = [s for s in _formats if name.endswith(s)]
+    known = [s for s in _readers if name.endswith(s)]
     if not known:
         raise ValueError(f"{path}: no reader for this suffix; known are {', '.join(formats())}")
     if path.stat().st_size == 0:
         raise ValueError(f"{path}: the file is empty")
-    return _formats[max(known, key=len)].reader
+    return _readers[max(known, key=len)]
 
 
 register_format(

@@ -11,11 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._errors import plural, shorten
-from bitsieve.data.lines import is_number, open_text, sniff, split
+from bitsieve.data.lines import is_number, open_text, sniff, split, undecodable
 
 __all__ = ["LabelFile", "infer_labels", "read_labels"]
 
 _MISSING = {"", "NA", "N/A", "NaN", "nan", "null", "<NA>"}
+_HEADERS = {
+    *("class", "classes", "diagnosis", "group", "label", "labels", "outcome", "phenotype"),
+    *("response", "status", "target", "y"),
+}
 
 
 def infer_labels(texts: Sequence[str]) -> NDArray[Any]:
@@ -28,9 +32,8 @@ def infer_labels(texts: Sequence[str]) -> NDArray[Any]:
     >>> infer_labels(["1", "2"]), infer_labels(["a", "2"])
     (array([1, 2]), array(['a', '2'], dtype=object))
     """
-    given = [t for t in texts if t not in _MISSING]
-    if given and all(is_number(t) for t in given):
-        if len(given) == len(texts) and all(t.lstrip("+-").isdigit() for t in given):
+    if _are_numbers(texts):
+        if all(t.lstrip("+-").isdigit() for t in texts):
             return np.array([int(t) for t in texts])
         return np.array([np.nan if t in _MISSING else float(t) for t in texts])
     out = np.empty(len(texts), dtype=object)
@@ -55,9 +58,30 @@ class LabelFile:
     names: list[str] | None
     texts: list[str]
 
+    @property
+    def first_label(self) -> str | None:
+        """Why the first line is a label, as half a sentence; None where it may be a header."""
+        first, others = self.texts[0], self.texts[1:]
+        if first in _MISSING:
+            return f"{first!r} stands for a missing label"
+        if first in others:
+            return f"{first!r} comes again further down"
+        if others and is_number(first) and _are_numbers(others):
+            return f"{first!r} is a number like the others"
+        return None
+
+    @property
+    def has_header(self) -> bool:
+        """True if the first line is a header for certain."""
+        first, others = self.texts[0], self.texts[1:]
+        if not others or self.first_label is not None:
+            return False
+        return first.casefold() in _HEADERS or (not is_number(first) and _are_numbers(others))
+
     def counts(self, n_samples: int) -> bool:
         """True if there is a label for each of so many samples, with or without a header."""
-        return len(self.texts) in (n_samples, n_samples + 1)
+        without = len(self.texts) == n_samples and not self.has_header
+        return without or (len(self.texts) == n_samples + 1 and self.first_label is None)
 
     def says_features(self, n_rows: int, n_columns: int) -> bool:
         """True if the number of labels fits the columns of a table, False if its rows.
@@ -68,13 +92,14 @@ class LabelFile:
             If it would fit both, the one with a header line and the other without.
         """
         n = len(self.texts)
-        if n != n_rows != n_columns and sorted((n_rows, n_columns)) == [n - 1, n]:
+        by_column, by_row = self.counts(n_columns), self.counts(n_rows)
+        if by_column and by_row and n == n_columns != n_rows:
             raise ValueError(
                 f"the target file {self.path} has {n} lines, which may be labels of {n_columns} "
-                f"columns, or a header and labels of {n_rows} rows; pass orient='features' or "
-                "orient='samples'"
+                f"columns, or a header and labels of {n_rows} rows; say whether rows are features "
+                "or samples (orient)"
             )
-        return self.counts(n_columns) and not self.counts(n_rows)
+        return by_column and not by_row
 
     def hits(self, sample_names: Sequence[str]) -> int:
         """How many of the sample names have a label here."""
@@ -90,15 +115,12 @@ class LabelFile:
         """
         if self.names is None:
             if not self.counts(n_samples):
-                raise ValueError(
-                    f"the target file {self.path} has {plural(len(self.texts), 'line')}, but "
-                    f"there are {plural(n_samples, 'sample')}; expected one label a line"
-                )
+                raise self._wrong_count(n_samples)
             return infer_labels(self.texts[len(self.texts) - n_samples :])
         if sample_names is None:
             raise ValueError(
                 f"the target file {self.path} matches labels by sample name, but the table has no "
-                "sample names; say which column holds them (index=...), or keep labels only"
+                "sample names; say which column holds them (index), or keep labels only"
             )
         of_name: dict[str, str] = {}
         twice = []
@@ -121,6 +143,23 @@ class LabelFile:
             )
         return infer_labels([of_name[name] for name in sample_names])
 
+    def _wrong_count(self, n_samples: int) -> ValueError:
+        found = plural(len(self.texts), "label")
+        if self.has_header:
+            found = f"{plural(len(self.texts) - 1, 'label')} below the header {self.texts[0]!r}"
+        why = ""
+        if len(self.texts) == n_samples + 1 and self.first_label is not None:
+            why = f"; its first line is no header: {self.first_label}"
+        return ValueError(
+            f"the target file {self.path} has {found}, but there are "
+            f"{plural(n_samples, 'sample')}{why}; expected one label a line, one a sample"
+        )
+
+
+def _are_numbers(texts: Sequence[str]) -> bool:
+    given = [t for t in texts if t not in _MISSING]
+    return bool(given) and all(is_number(t) for t in given)
+
 
 def read_labels(path: Path, encoding: str = "utf-8") -> LabelFile:
     """Read a file of labels: text of one or two columns.
@@ -128,12 +167,15 @@ def read_labels(path: Path, encoding: str = "utf-8") -> LabelFile:
     Raises
     ------
     ValueError
-        If the file is absent, empty, or has more columns.
+        If the file is absent, empty, in another encoding, or has more columns.
     """
     if not path.is_file():
         raise ValueError(f"no such target file: {path}")
-    with open_text(path, encoding) as file:
-        lines = [line.rstrip("\n") for line in file if line.strip()]
+    try:
+        with open_text(path, encoding) as file:
+            lines = [line.rstrip("\n") for line in file if line.strip()]
+    except UnicodeDecodeError:
+        raise ValueError(f"the target file {path}: {undecodable(path, encoding)}") from None
     if not lines:
         raise ValueError(f"the target file {path} is empty")
     delimiter = sniff(lines[0], path)

@@ -25,7 +25,7 @@ __all__ = ["Microarray", "make_microarray"]
 _CORRELATION = 0.9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Microarray:
     """A made table and the answer to it.
 

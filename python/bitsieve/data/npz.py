@@ -101,7 +101,12 @@ def _text(archive: Any, keys: tuple[str, ...]) -> list[str] | None:
     if array.ndim != 1:
         raise ValueError(f"{key!r} must be one name a line, got shape {array.shape}")
     if array.dtype.kind == "S":
-        return [name.decode() for name in array.tolist()]
+        try:
+            return [name.decode() for name in array.tolist()]
+        except UnicodeDecodeError:
+            raise ValueError(
+                f"{key!r} holds bytes that are not UTF-8; store text: numpy.array(..., dtype=str)"
+            ) from None
     return [str(name) for name in array.tolist()]
 
 

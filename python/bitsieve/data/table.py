@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from bitsieve._errors import plural, require
+from bitsieve._errors import plural
 from bitsieve.data.hot import HotCopy, make_hot_copy
-from bitsieve.data.validation import Task, check_matrix, check_target
+from bitsieve.data.validation import Task, check_dtype, check_matrix, check_target
 
 __all__ = ["Table"]
 
@@ -91,9 +91,7 @@ class Table:
         task: Task | None = None,
         dtype: DTypeLike = np.float32,
     ) -> None:
-        self.dtype = np.dtype(dtype)
-        if self.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-            raise ValueError(f"dtype must be numpy.float32 or numpy.float64, got {self.dtype}")
+        self.dtype = check_dtype(dtype)
         self.X, self.names = check_matrix(X, names)
         self.y = self.classes = self.codes = self.task = None
         if y is not None:
@@ -175,7 +173,8 @@ class Table:
         0   1.0
         1   2.0
         """
-        pandas = require("pandas", "Table.to_frame")
+        import pandas  # slow to import
+
         return pandas.DataFrame(self.X, index=self.sample_names, columns=self.names, copy=False)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import closest, name_columns, plural, require, shorten
-from bitsieve.data.frames import matrix_of_frame
+from bitsieve._errors import closest, name_columns, plural, shorten
+from bitsieve.data.frames import comma_hint, first_text, matrix_of_frame
 from bitsieve.data.labels import LabelFile, infer_labels, read_labels
 from bitsieve.data.lines import (
     Header,
     data_lines,
-    is_gzip,
     is_number,
+    open_text,
     read_header,
     scan_fields,
     split,
@@ -63,6 +63,8 @@ class _Layout:
 def read_text(request: ReadRequest) -> Table:
     """Read a delimited text file; see :func:`bitsieve.data.read_table` for what it does."""
     header = read_header(request.path, request.delimiter, request.encoding)
+    if header.delimiter == request.decimal:
+        raise ValueError(f"{request.decimal!r} cannot be both the delimiter and the decimal mark")
     _refuse_twice(header.fields)
     layout = _lay_out(request, header)
     return (_read_features if layout.features else _read_samples)(request, header, layout)
@@ -162,6 +164,7 @@ def _lay_out(request: ReadRequest, header: Header) -> _Layout:
     if isinstance(target, str) and by_column:
         if index is not None and fields[index] == target:
             raise ValueError(f"column {target!r} cannot be both the target and the index")
+        _refuse_first_sample(fields, index, target, found[1])
         return _Layout(False, index, lines, rows, target, found[1])
     if isinstance(target, str) and orient != "samples" and target in rows:
         if rows.count(target) > 1:
@@ -196,30 +199,24 @@ def _read_frame(
     n_rows: int,
     skip: Sequence[int] = (),
 ) -> Any:
-    pandas = require("pandas", "reading text tables")
+    import pandas  # slow to import
+
     n_fields = len(header.fields)
     options: dict[str, Any] = {}
     if int(pandas.__version__.partition(".")[0]) < 3:  # later versions always round correctly
         options["float_precision"] = "round_trip"
-    frame = pandas.read_csv(
-        request.path,
-        sep=r"\s+" if header.delimiter == " " else header.delimiter,
-        header=None,
-        names=range(n_fields),
-        # Not usecols: with it, lines that are too long pass unnoticed.
-        dtype=dict.fromkeys(set(range(n_fields)) - set(keep), str),
-        skiprows=[*range(header.line + 1), *skip],
-        compression="gzip" if is_gzip(request.path) else None,
-        encoding=request.encoding,
-        decimal=request.decimal,
-        skipinitialspace=True,
-        low_memory=False,
-        **options,
-    )
-    if not isinstance(frame.index, pandas.RangeIndex):
-        raise ValueError(
-            f"lines hold more fields than the header, which has {n_fields}; "
-            f"the delimiter is taken to be {header.delimiter!r}"
+    with open_text(request.path, request.encoding) as file:
+        frame = pandas.read_csv(
+            file,
+            sep=r"\s+" if header.delimiter == " " else header.delimiter,
+            header=None,
+            names=range(n_fields),
+            dtype=dict.fromkeys(set(range(n_fields)) - set(keep), str),
+            skiprows=[*range(header.line + 1), *skip],
+            decimal=request.decimal,
+            skipinitialspace=True,
+            low_memory=False,
+            **options,
         )
     if len(frame) != n_rows:
         raise ValueError(
@@ -231,7 +228,8 @@ def _read_frame(
 
 def _encode(frame: Any, how: str) -> Any:
     """Replace text columns by numbers, in place of each column."""
-    pandas = require("pandas", "reading text tables")
+    import pandas  # slow to import
+
     parts = []
     for name in frame.columns:
         column = frame[name]
@@ -256,7 +254,8 @@ def _encode(frame: Any, how: str) -> Any:
 
 
 def _refuse_text_rows(frame: Any, names: list[str] | None) -> None:
-    pandas = require("pandas", "reading text tables")
+    import pandas  # slow to import
+
     text = [j for j in frame.columns if not pandas.api.types.is_numeric_dtype(frame[j].dtype)]
     bad: NDArray[np.bool_] = np.zeros(len(frame), dtype=bool)
     for j in text:
@@ -264,11 +263,22 @@ def _refuse_text_rows(frame: Any, names: list[str] | None) -> None:
         bad |= (pandas.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
     rows = np.flatnonzero(bad).tolist()
     if rows:
-        example = next(v for v in frame.loc[rows[0], text] if isinstance(v, str))
+        example = first_text(frame.loc[rows[0], text].dropna())
+        way_out = comma_hint(example) or "drop these rows, or name one as the target"
         raise ValueError(
             f"{name_columns(rows, names, noun='row')} {'hold' if len(rows) > 1 else 'holds'} text, "
-            f"such as {example!r}; features must be numbers: drop these rows, or name one as the "
-            "target"
+            f"such as {example!r}; features must be numbers: {way_out}"
+        )
+
+
+def _refuse_first_sample(
+    fields: list[str], index: int | None, target: str, labels: list[str]
+) -> None:
+    names = [f for j, f in enumerate(fields) if j != index and f != target]
+    if target in labels and all(is_number(f) for f in names):
+        raise ValueError(
+            f"{target!r} names a column, but is also a label in it, and the first line holds "
+            f"numbers ({shorten(names, 3)}) like a sample; add a header line"
         )
 
 

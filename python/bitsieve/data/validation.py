@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from bitsieve._errors import name_columns, plural, shorten
 from bitsieve.data.frames import column_names, is_frame, matrix_of_frame, refuse_text
 
-__all__ = ["Target", "Task", "check_matrix", "check_names", "check_target"]
+__all__ = ["Target", "Task", "check_dtype", "check_matrix", "check_names", "check_target"]
 
 Task = Literal["classification", "regression"]
 
 _CHUNK = 1 << 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Target:
     """What is to be predicted.
 
@@ -45,6 +45,30 @@ class Target:
     task: Task
     classes: NDArray[Any] | None
     codes: NDArray[np.int32] | None
+
+
+def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """The type of a hot copy: float32 or float64.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+
+    Examples
+    --------
+    >>> check_dtype("float32")
+    dtype('float32')
+    """
+    shown = repr(dtype)
+    try:
+        found = np.dtype(dtype)
+        if found in (np.dtype(np.float32), np.dtype(np.float64)):
+            return found
+        shown = str(found)
+    except TypeError:  # no type at all
+        pass
+    raise ValueError(f"dtype must be numpy.float32 or numpy.float64, got {shown}")
 
 
 def check_matrix(
@@ -227,7 +251,7 @@ def _check_shape(array: NDArray[Any]) -> None:
     if n_samples == 1:
         raise ValueError(
             f"X has n_samples=1 (shape={array.shape}) while a minimum of 2 is required; "
-            "if rows are features, pass X.T (in a file: orient='features')"
+            "if rows are features, pass X.T, or say so where X comes from a file (orient)"
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve.data.lines import Header, data_lines, split
+from bitsieve.data.lines import Header, data_lines, is_number, split
 
 __all__ = ["read_wide"]
 
@@ -56,6 +56,6 @@ def read_wide(
             row[:] = list(map(float, fields))
         except ValueError:
             return None
-        if "_" in line and any("_" in field for field in fields):
+        if ("_" in line or not line.isascii()) and not all(map(is_number, fields)):
             return None  # float("1_000") is Python's way of writing, not a table's
     return out
