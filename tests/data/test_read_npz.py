@@ -141,3 +141,21 @@ def test_registry(tmp_path):
     with pytest.raises(ValueError, match=r"'\.csv' has a reader already"):
         register_format([".new-suffix", ".csv"], reader)
     assert ".new-suffix" not in formats()
+
+
+def test_a_label_too_many_beside_an_archive(tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.arange(12.0).reshape(6, 2) ** 2)
+    labels = tmp_path / "y.txt"
+    labels.write_text("sick\nwell\nwell\nsick\nwell\nsick\nsick\n")
+    with pytest.raises(ValueError, match=r"7 labels, .* 6 samples; its first line is no header"):
+        read_table(tmp_path / "t.npz", target=labels)
+    labels.write_text("outcome\nsick\nwell\nwell\nsick\nwell\nsick\n")
+    table = read_table(tmp_path / "t.npz", target=labels)
+    assert table.y.tolist() == ["sick", "well", "well", "sick", "well", "sick"]
+
+
+def test_names_in_another_encoding(tmp_path):
+    names = np.array(["grün".encode("latin-1"), b"rot"])
+    np.savez(tmp_path / "t.npz", X=[[1.0, 2.0], [3.0, 5.0]], names=names)
+    with pytest.raises(ValueError, match=r"t\.npz: 'names' holds bytes that are not UTF-8; store"):
+        read_table(tmp_path / "t.npz")
