@@ -20,7 +20,13 @@ Categorical = Literal["error", "onehot", "ordinal"]
 class ReadRequest:
     """Arguments of :func:`bitsieve.data.read_table`, checked; the one argument of a reader.
 
-    A target of type str is a name in the file or, failing that, a path; a Path is a file.
+    Attributes
+    ----------
+    path : Path
+    target : str, Path or None
+        A str is a name in the file or, failing that, a path; a Path is a file.
+    orient, index, categorical, delimiter, decimal, encoding, task, dtype
+        As in :func:`bitsieve.data.read_table`.
     """
 
     path: Path
