@@ -120,7 +120,7 @@ def test_select_prints_the_numbers_and_what_they_are(table: Path, out: Path) -> 
     ):
         assert f"{label} {100 * results[name + '_error']:.1f} %" in text
     assert "Only the honest error may be published" in text
-    assert "no better than chance" not in text
+    assert "not shown to predict better than chance" not in text
     assert results["honest_error"] < 0.2
 
 
@@ -211,7 +211,7 @@ def test_random_labels_are_called_chance(tmp_path: Path, out: Path) -> None:
         "select", table, "-t", "t", "--out", out, "--max-iter", 300, "--repeats", 3, "--seed", 0
     )
     text = " ".join(done.stdout.split())
-    assert "this selection predicts no better than chance" in text
+    assert "this selection is not shown to predict better than chance" in text
     results = json.loads((out / "run.json").read_text(encoding="utf-8"))["results"]
     assert results["better_than_chance"] is False
     assert results["observed_error"] < 0.3

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -217,7 +220,7 @@ def test_claims_are_compared_with_the_honest_score() -> None:
 def test_claims_of_another_scorer_are_not_compared() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     selector = BinarySPSA(KNeighborsClassifier(1), max_iter=2, n_repeats=1, random_state=0)
-    one = KNeighborsClassifier(5)
+    one = KNeighborsClassifier(1)
     assert np.isfinite(nested_cross_validate(selector, one, X, y, cv=2).optimism)
     assert np.isfinite(
         nested_cross_validate(selector, one, X, y, cv=2, scoring="accuracy").optimism
@@ -225,6 +228,58 @@ def test_claims_of_another_scorer_are_not_compared() -> None:
     other = nested_cross_validate(selector, one, X, y, cv=2, scoring="roc_auc")
     assert np.isnan(other.optimism)
     assert np.isfinite(other.observed_scores).all()
+
+
+@pytest.mark.parametrize("estimator", [KNeighborsClassifier(5), GaussianNB()])
+def test_claims_of_another_estimator_are_not_compared(estimator: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    selector = BinarySPSA(KNeighborsClassifier(1), max_iter=2, n_repeats=1, random_state=0)
+    for found in (
+        nested_cross_validate(selector, estimator, X, y, cv=2),
+        nested_cross_validate(make_pipeline(selector, estimator), None, X, y, cv=2),
+    ):
+        assert np.isnan(found.optimism)
+        assert np.isnan(found.remeasured_optimism)
+        assert np.isfinite(found.observed_scores).all()
+        assert "optimism" not in found.summary()
+
+
+def test_seeds_of_64_bits_and_what_is_none() -> None:
+    X, y = load_iris(return_X_y=True)
+    selector = BinarySPSA(RandomForestClassifier(2), cv=2, n_repeats=1, max_iter=1)
+    a, b = (
+        nested_cross_validate(selector, None, X, y, cv=2, random_state=2**64 - 1) for _ in range(2)
+    )
+    assert a.random_state == 2**64 - 1
+    np.testing.assert_array_equal(a.scores, b.scores)
+    for bad in (-1, 2**64, 1.5, "seed", True):
+        with pytest.raises(ValueError, match="random_state must"):
+            nested_cross_validate(selector, None, X, y, random_state=bad)  # type: ignore[arg-type]
+
+
+def test_frames_lists_and_sparse_matrices_give_the_scores_of_arrays() -> None:
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    frame = pd.DataFrame(X, index=order)  # positions count, not what the index says
+    labels = pd.Series(y, index=order)
+    selector, model = SelectKBest(k=2), KNeighborsClassifier(5, algorithm="brute")
+    expected = nested_cross_validate(selector, model, X, y).scores
+    for same_X, same_y in (
+        (frame, labels),
+        (X.tolist(), y.tolist()),
+        (scipy.sparse.csr_matrix(X), y),
+        (pl.DataFrame(X), pl.Series(y)),
+    ):
+        found = nested_cross_validate(selector, model, same_X, same_y)
+        np.testing.assert_array_equal(found.scores, expected)
+
+
+def test_results_are_compared_by_identity() -> None:
+    X, y = load_iris(return_X_y=True)
+    one, two = (nested_cross_validate(SelectKBest(k=2), GaussianNB(), X, y) for _ in range(2))
+    assert one != two
+    assert one == one
+    assert len({one, two}) == 2
 
 
 def test_the_result_pickles() -> None:

@@ -180,6 +180,12 @@ def test_same_seed_same_result():
     assert other.history["score"].tolist() != a.history["score"].tolist()
 
 
+def test_results_are_compared_by_identity():
+    a, b = (spsa_run(Planted(planted(20)), max_iter=3) for _ in range(2))
+    assert a != b
+    assert len({a, b}) == 2
+
+
 def test_common_folds_are_one_word_an_iteration():
     toy = Planted(planted(20))
     spsa_run(toy, max_iter=5, random_state=7)

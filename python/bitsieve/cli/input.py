@@ -16,7 +16,7 @@ from bitsieve.report import file_identity
 __all__ = ["JobInput", "check_folds", "dataset_rows", "load_input", "make_folder", "refuse_file"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JobInput:
     """A table of classes, where it came from, and what identifies the files."""
 

@@ -239,7 +239,7 @@ class Job:
         return shlex.join(words)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FinishedJob:
     """A job that has run: what it found, and its record."""
 
@@ -271,7 +271,7 @@ class FinishedJob:
             scoring=outcome.scoring,
             n_features=len(outcome.names),
             levels=levels,
-            interval=None if nested is None else nested.interval[:2],
+            interval=None if nested is None else nested.interval,
             title=f"{outcome.source}: {outcome.method} with {outcome.estimator}",
         )
         plot_convergence(info, out / "convergence.png")

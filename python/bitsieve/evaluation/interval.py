@@ -33,13 +33,10 @@ class Interval(NamedTuple):
     ----------
     low, high : float
         The ends; NaN where there are too few folds for an interval.
-    level : float
-        The level of confidence, 0.95 unless asked otherwise.
     """
 
     low: float
     high: float
-    level: float
 
     def __contains__(self, value: object) -> bool:
         """Whether a value lies in the interval, ends included."""
@@ -132,10 +129,10 @@ def corrected_t_interval(
         )
     n_folds = len(values)
     if n_folds < 2 or not np.all(np.isfinite(values)):
-        return Interval(math.nan, math.nan, level)
+        return Interval(math.nan, math.nan)
     ratio = float(np.mean(np.asarray(test_sizes) / np.asarray(train_sizes)))
     variance = float(np.var(values, ddof=1)) * (1.0 / n_folds + ratio)
     half = float(stats.t.ppf(0.5 + level / 2.0, n_folds - 1)) * math.sqrt(variance)
     mean = float(values.mean())
     low, high = bounds
-    return Interval(max(mean - half, low), min(mean + half, high), level)
+    return Interval(max(mean - half, low), min(mean + half, high))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -13,12 +14,14 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _num_samples, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
+from bitsieve._checks import seed
 from bitsieve.evaluation.interval import corrected_t_interval, score_range
 from bitsieve.evaluation.result import NestedResult
+from bitsieve.evaluation.rows import column_names, n_columns, take_rows
 from bitsieve.evaluation.support import last_selecting_step, steps_of, support_of, without_selection
 
 __all__ = ["nested_cross_validate"]
@@ -81,7 +84,7 @@ def nested_cross_validate(
         threads itself.
     random_state : int or None, default None
         Every parameter ``random_state=None`` of selector and estimator gets a seed of its fold,
-        drawn from this one. None draws one and records it.
+        drawn from this one, a whole number in [0, 2**64). None draws one and records it.
     level : float, default 0.95
         Level of confidence of the interval.
 
@@ -93,7 +96,8 @@ def nested_cross_validate(
     Raises
     ------
     ValueError
-        Where nothing selects, no estimator is found, or X and y differ in length.
+        Where nothing selects, no estimator is found, X and y differ in length, or random_state
+        is no seed.
 
     References
     ----------
@@ -112,29 +116,35 @@ def nested_cross_validate(
     >>> round(result.score, 3), result.consensus_support.tolist()
     (0.967, [False, False, True, True])
     """
+    if random_state is not None:
+        random_state = seed("random_state", random_state, instead="or None")
     X, y, groups = indexable(X, y, groups)
     selector, estimator = _split_estimator(selector, estimator)
-    search_scoring = getattr(last_selecting_step(selector), "scoring", None)
+    search = last_selecting_step(selector)
+    search_scoring = getattr(search, "scoring", None)
     if scoring is None:
         scoring = search_scoring
     scorer = check_scoring(estimator, scoring=scoring)
     name = _scorer_name(scoring, estimator)
-    # A claim in another scorer's units cannot be compared with the honest score.
-    same_scoring = search_scoring is scoring or _scorer_name(search_scoring, estimator) == name
+    # A claim in another scorer's units, or of another estimator, cannot be compared with the
+    # honest score.
+    is_comparable = _same_estimator(getattr(search, "estimator", estimator), estimator) and (
+        search_scoring is scoring or _scorer_name(search_scoring, estimator) == name
+    )
 
     labels = np.asarray(y)
     splitter = check_cv(cv, labels, classifier=is_classifier(estimator))
     folds: _Folds = [
         (np.asarray(train), np.asarray(test)) for train, test in splitter.split(X, labels, groups)
     ]
-    base = _drawn_seed() if random_state is None else int(random_state)
+    base = secrets.randbits(32) if random_state is None else random_state
     seeds = (np.random.SeedSequence(base).generate_state(len(folds)) >> 1).astype(np.int64)
-    n_features = _n_columns(X)
+    n_features = n_columns(X)
     rows = Parallel(n_jobs=n_jobs)(
         delayed(_score_fold)(
-            selector, estimator, X, y, groups, train, test, scorer, int(seed), n_features
+            selector, estimator, X, y, groups, train, test, scorer, int(fold_seed), n_features
         )
-        for (train, test), seed in zip(folds, seeds, strict=True)
+        for (train, test), fold_seed in zip(folds, seeds, strict=True)
     )
 
     scores = np.array([row.honest for row in rows])
@@ -150,20 +160,21 @@ def nested_cross_validate(
             level=level,
             bounds=score_range(name),
         ),
+        level=level,
         scores=scores,
         full_scores=np.array([row.full for row in rows]),
         chance_scores=np.array([row.chance for row in rows]),
         observed_scores=observed,
         remeasured_scores=remeasured,
-        optimism=float(observed.mean()) - honest if same_scoring else float("nan"),
-        remeasured_optimism=float(remeasured.mean()) - honest if same_scoring else float("nan"),
+        optimism=float(observed.mean()) - honest if is_comparable else float("nan"),
+        remeasured_optimism=float(remeasured.mean()) - honest if is_comparable else float("nan"),
         supports=np.array([row.support for row in rows], dtype=bool),
         seeds=seeds,
         random_state=base,
         seconds=np.array([row.seconds for row in rows]),
         scoring=name,
         folds=folds,
-        feature_names=_names(X),
+        feature_names=column_names(X),
     )
 
 
@@ -200,14 +211,14 @@ def _score_fold(
 ) -> _FoldScores:
     """Select, fit and score one outer fold; the test part is used for scoring only."""
     start = time.perf_counter()
-    X_train, y_train = _safe_indexing(X, train), _safe_indexing(y, train)
-    X_test, y_test = _safe_indexing(X, test), _safe_indexing(y, test)
+    X_train, y_train = take_rows(X, train), take_rows(y, train)
+    X_test, y_test = take_rows(X, test), take_rows(y, test)
     dummy = _dummy(estimator).fit(X_train, y_train)
 
     fitted = _seeded(clone(selector), seed)
     params = {}
     if groups is not None and _needs_groups(fitted):
-        params["groups"] = _safe_indexing(groups, train)
+        params["groups"] = take_rows(groups, train)
     fitted.fit(X_train, y_train, **params)
     support = support_of(fitted, n_features)
     model: Any = dummy
@@ -260,28 +271,16 @@ def _dummy(estimator: Any) -> Any:
     return DummyRegressor() if is_regressor(estimator) else DummyClassifier(strategy="prior")
 
 
+def _same_estimator(one: Any, other: Any) -> bool:
+    """Whether two unfitted estimators would answer alike, as far as their parameters tell."""
+    if one is other:
+        return True
+    return type(one) is type(other) and repr(one.get_params()) == repr(other.get_params())
+
+
 def _scorer_name(scoring: str | Callable[..., float] | None, estimator: Any) -> str:
     if isinstance(scoring, str):
         return scoring
     if scoring is None:
         return "r2" if is_regressor(estimator) else "accuracy"
     return getattr(scoring, "__name__", type(scoring).__name__)
-
-
-def _drawn_seed() -> int:
-    return int(np.random.SeedSequence().generate_state(1)[0])
-
-
-def _n_columns(X: Any) -> int:
-    shape = X.shape if hasattr(X, "shape") else np.shape(X)
-    if len(shape) != 2:
-        raise ValueError(
-            f"X must have two dimensions (samples, features), but has shape {tuple(shape)} with "
-            f"{_num_samples(X)} samples"
-        )
-    return int(shape[1])
-
-
-def _names(X: Any) -> list[str] | None:
-    columns = getattr(X, "columns", None)
-    return None if columns is None else [str(column) for column in columns]

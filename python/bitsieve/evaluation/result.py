@@ -12,7 +12,7 @@ from bitsieve.evaluation.interval import Interval
 __all__ = ["NestedResult"]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class NestedResult:
     """Scores of a selection that was repeated in every outer fold.
 
@@ -25,7 +25,9 @@ class NestedResult:
     score : float
         Mean of :attr:`scores`, the number that may be published, with :attr:`interval`.
     interval : Interval
-        Corrected resampled t-interval (low, high, level), clipped to the range of the scorer.
+        Corrected resampled t-interval (low, high), clipped to the range of the scorer.
+    level : float
+        Its level of confidence.
     scores : float64 array of shape (n_folds,)
         Score of the selected features on each outer test part; greater is better.
     full_scores : float64 array of shape (n_folds,)
@@ -36,8 +38,8 @@ class NestedResult:
         What the search claimed inside each fold (``best_observed_score_``, ``best_score_``); NaN
         where the selector has no such attribute.
     optimism, remeasured_optimism : float
-        Mean claimed score minus mean honest score; NaN where nothing was claimed or where the
-        search used another scorer.
+        Mean claimed score minus mean honest score; NaN where nothing was claimed, or where the
+        search used another scorer or another estimator.
     supports : bool array of shape (n_folds, n_features)
         The features that each fold selected.
     consensus_support : bool array of shape (n_features,)
@@ -60,6 +62,7 @@ class NestedResult:
 
     score: float
     interval: Interval
+    level: float
     scores: NDArray[np.float64]
     full_scores: NDArray[np.float64]
     chance_scores: NDArray[np.float64]
@@ -121,11 +124,11 @@ class NestedResult:
         str
             Several lines, without a final newline.
         """
-        low, high, level = self.interval
+        low, high = self.interval
         span = (
             "no interval from a single fold"
             if np.isnan(low)
-            else f"{100 * level:g} % interval {low:.4f} to {high:.4f}"
+            else f"{100 * self.level:g} % interval {low:.4f} to {high:.4f}"
         )
         sizes = self.n_features
         size = str(sizes.min()) if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"

@@ -21,7 +21,7 @@ __all__ = ["Outcome", "outcome_table", "printable"]
 _ERRORS = {"accuracy": "error", "balanced_accuracy": "balanced error"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """What one selection job found.
 
@@ -88,10 +88,10 @@ class Outcome:
         """Return the honest interval as text, such as "95 % interval 6.0 % to 20.0 %"."""
         if self.nested is None or np.isnan(self.nested.interval.low):
             return "no interval from a single fold"
-        low, high, level = self.nested.interval
+        low, high = self.nested.interval
         if self.is_error:
             low, high = high, low
-        return f"{100 * level:g} % interval {self.shown(low)} to {self.shown(high)}"
+        return f"{100 * self.nested.level:g} % interval {self.shown(low)} to {self.shown(high)}"
 
     def sentences(self) -> list[str]:
         """Say what each number is, and which of them may be published.
@@ -130,7 +130,7 @@ class Outcome:
             said.append(
                 f"The interval of the honest {what} {lies} the chance level "
                 f"({self.shown(chance)}, a prediction that looks at no feature): this selection "
-                "predicts no better than chance."
+                "is not shown to predict better than chance."
             )
         return said
 
@@ -165,7 +165,7 @@ class Outcome:
             found |= {
                 "honest_score": nested.score,
                 "honest_interval": [nested.interval.low, nested.interval.high],
-                "honest_level": nested.interval.level,
+                "honest_level": nested.level,
                 "full_set_score": nested.full_score,
                 "chance_score": nested.chance_score,
                 "optimism": nested.optimism,

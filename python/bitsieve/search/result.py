@@ -44,7 +44,7 @@ class Finalist:
     iteration: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RunResult:
     """Outcome of :func:`bitsieve.search.run`.
 

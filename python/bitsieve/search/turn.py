@@ -11,7 +11,7 @@ from bitsieve.search.protocol import Scores
 __all__ = ["Callback", "Turn"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Turn:
     """What a callback is shown after each iteration.
 
