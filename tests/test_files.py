@@ -69,3 +69,15 @@ def test_file_and_folder_reach_the_disk(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "fsync", fsync)
     write_atomically(tmp_path / "a.txt", b"")
     assert flushed == [False, True]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only there a folder can be flushed")
+def test_a_folder_that_cannot_be_flushed_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fsync(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    assert write_atomically(tmp_path / "a.txt", b"one").read_bytes() == b"one"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 from pathlib import Path
@@ -64,11 +65,15 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | memoryview) 
 
 
 def _flush_folder(folder: Path) -> None:
-    """Let the new name itself reach the disk, where a folder can be flushed."""
+    """Let the new name itself reach the disk, where a folder can be flushed.
+
+    Some file systems refuse; the file is in its place by then, so that is no failure.
+    """
     if os.name != "posix":
         return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -145,6 +145,14 @@ def test_however_it_finished_it_is_given_back(tmp_path, limits):
     assert second.seconds >= first.history["seconds"][-1]
 
 
+def test_a_run_that_a_callback_stopped_goes_on_without_it(tmp_path):
+    stopped = spsa_run(toy(), checkpoint=tmp_path, callbacks=[lambda turn: turn.iteration == 9])
+    assert stopped.n_iterations == 10
+    whole = spsa_run(toy(), checkpoint=tmp_path)
+    assert whole.resumed_at == 10
+    assert_same_run(whole, spsa_run(toy()))
+
+
 def test_raised_limits_go_on(tmp_path):
     spsa_run(toy(), checkpoint=tmp_path, max_iter=20)
     longer = spsa_run(toy(), checkpoint=tmp_path, max_iter=45)

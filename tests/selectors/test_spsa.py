@@ -333,6 +333,8 @@ def test_bad_tables_are_named(change: Any, message: str) -> None:
         ({"filter_scores": np.ones(3)}, r"filter_scores must have shape \(4,\), got \(3,\)"),
         ({"filter_scores": lambda X, y: None}, "must return one score a feature, 4, .* None"),
         ({"callbacks": print}, "callbacks must be a list of callables"),
+        ({"dtype": "x"}, "dtype must be None, numpy.float32 or numpy.float64, got 'x'"),
+        ({"dtype": int}, "dtype must be None"),
         ({"checkpoint": 3}, "checkpoint must name a directory, got int 3"),
         ({"n_features_to_select": 5}, "n_features_to_select"),
         ({"n_features_to_select": 0}, "n_features_to_select"),

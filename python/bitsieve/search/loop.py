@@ -226,8 +226,12 @@ class Loop:
         ended = time.perf_counter()
         self._next_save = ended + max(_CHECKPOINT_PERIOD, _CHECKPOINT_SHARE * (ended - began))
 
-    def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Final | None:
+    def restore(
+        self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], has_callbacks: bool
+    ) -> Final | None:
         """Go on from a file; the final measurement if it ended under these same limits.
+
+        A run that a callback stopped has ended only for a caller who has callbacks too.
 
         A file that has gone beyond these limits is left alone: the run begins anew, from the
         same key, and gives what it would have given without the file. All of its turns are in the
@@ -253,6 +257,8 @@ class Loop:
         self.resumed_at = len(self.history)
         self._next_save = time.perf_counter() + _CHECKPOINT_PERIOD
         if meta.get("limits") != self.limits.as_dict():
+            return None
+        if "callback" in meta["stop_reason"] and not has_callbacks:
             return None
         self.stop_reason = dict(meta["stop_reason"])
         stored = _part(arrays, "final")

@@ -72,7 +72,8 @@ def run(
         they are raised. Where they are lower than what the file holds, the run begins anew and
         leaves the file alone, with a warning in the log.
     resume : bool
-        Go on from the checkpoint if there is one; a finished run is given back at once.
+        Go on from the checkpoint if there is one. A finished run is given back at once; one that
+        a callback stopped goes on where there are no callbacks now.
     random_state : int, Generator, RandomState or None
         The key of all streams. None draws one, or takes the one in the checkpoint.
     folds : {"common", "independent"}
@@ -151,7 +152,7 @@ def run(
     loop = Loop(search, fitness, key, folds, limits, n_finalists, store)
     final: Final | None = None
     if saved is not None:
-        final = loop.restore(*saved)
+        final = loop.restore(*saved, has_callbacks=bool(callbacks))
     try:
         if final is None:
             with ProgressBar(progress, limits) as bar:

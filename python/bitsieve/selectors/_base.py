@@ -87,6 +87,12 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                 "estimator must be a scikit-learn estimator, such as KNeighborsClassifier(1), "
                 f"got {self.estimator!r}"
             )
+        try:
+            np.dtype(self.dtype)
+        except TypeError as error:
+            raise ValueError(
+                f"dtype must be None, numpy.float32 or numpy.float64, got {self.dtype!r}"
+            ) from error
         table = self._check_input(X, y)
         key = None if self.random_state is None else check_random_state(self.random_state)
         compiled = fitness_room.compile(

@@ -32,7 +32,8 @@ class BinarySPSA(SearchSelector):
     cv : int or splitter, default 5
         Folds that a mask is measured on; an int means stratified folds for a classifier.
     n_repeats : int, default 10
-        Repeats of the folds in one measurement.
+        Repeats of the folds in one measurement; a splitter repeats itself, so 1 with one that
+        ``resample`` cannot draw again.
     scoring : str, callable or None, default None
         Any scorer of scikit-learn, greater is better; None means the estimator's own score.
     max_iter : int, None or "auto", default "auto"
@@ -83,14 +84,14 @@ class BinarySPSA(SearchSelector):
         Seed of the search, the folds and the last measurement. None draws one and stores it in
         ``seed_``.
     n_jobs : int or None, default None
-        Threads; None uses the cores there are. The result does not depend on it.
+        Threads of a kernel, or processes of scikit-learn; None uses the cores there are. The
+        result does not depend on it.
     checkpoint : path-like or None, default None
         Directory to store the run in, about once a second.
     resume : bool, default True
         Go on from a stored run with the same data and parameters, bit for bit.
     dtype : numpy.float32, numpy.float64 or None, default None
-        Type of the compiled copy of the table; None means float32, with close decisions left to
-        X itself.
+        No effect on the result, which is that of float64 arithmetic on X in any case.
     device : {"cpu"}, default "cpu"
         Where the fitness is computed.
     callbacks : sequence of callable or None, default None
