@@ -298,3 +298,70 @@ def test_bad_input_is_named() -> None:
         nested_cross_validate(SelectKBest(k=2), KNeighborsClassifier(1), X[:, 0], y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         nested_cross_validate(SelectKBest(k=2), KNeighborsClassifier(1), X, y[:-1])
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([(range(150), range(150))], "split 0 of cv trains on 150 samples that it also tests"),
+        ([(range(100), range(50, 120))], "split 0 of cv trains on 50 samples that it also tests"),
+        (
+            [(range(100), range(100, 150)), (range(101), range(100, 150))],
+            "split 1 of cv trains on 1 sample that it also tests",
+        ),
+        ([(range(100), range(100, 150))] * 3, "splits 0 and 1 of cv are the same"),
+        ([(range(100), range(100, 150)), ([], range(9))], "split 1 of cv has an empty training"),
+        ([(range(100), [])], "split 0 of cv has an empty test part"),
+        ([(range(100), [100, 150])], "the test part names sample 150"),
+        ([(range(100), [-1])], "the test part names sample -1"),
+        ([(range(100), [100.5])], "must be positions of samples"),
+        ([], "cv has no split"),
+        (1, "cv must be at least 2 outer folds, got 1"),
+        ("x", "cv must be a number of outer folds from 2 on"),
+        (2.5, "cv must be a number of outer folds from 2 on"),
+    ],
+)
+def test_dishonest_outer_folds_are_refused_before_any_fit(cv: Any, message: str) -> None:
+    class Unfit(SelectKBest):
+        def fit(self, X: Any, y: Any = None) -> Any:
+            raise AssertionError("fitted before the folds were checked")
+
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=message):
+        nested_cross_validate(Unfit(k=1), KNeighborsClassifier(1), X, y, cv=cv)
+
+
+def test_outer_folds_may_be_booleans() -> None:
+    X, y = load_iris(return_X_y=True)
+    test = np.arange(150) % 5 == 0
+    selector, one = SelectKBest(k=2), KNeighborsClassifier(1)
+    given = nested_cross_validate(selector, one, X, y, cv=[(~test, test)])
+    positions = [(np.flatnonzero(~test), np.flatnonzero(test))]
+    assert given.score == nested_cross_validate(selector, one, X, y, cv=positions).score
+    assert np.isnan(given.interval).all()
+    assert "no interval from a single fold" in given.summary()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scoring": ["accuracy"]}, "scoring must be the name of one scorer"),
+        ({"level": 95}, "level must be strictly between 0 and 1, got 95"),
+    ],
+)
+def test_bad_options_are_refused_before_any_fit(options: Any, message: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=message):
+        nested_cross_validate(SelectKBest(k=9), KNeighborsClassifier(1), X, y, **options)
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_generators_are_drawn_from(make: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    selector, one = SelectFromModel(RandomForestClassifier(3)), KNeighborsClassifier(1)
+    state = make(4)
+    first = nested_cross_validate(selector, one, X, y, random_state=state)
+    second = nested_cross_validate(selector, one, X, y, random_state=state)
+    again = nested_cross_validate(selector, one, X, y, random_state=first.random_state)
+    np.testing.assert_array_equal(first.supports, again.supports)
+    assert first.random_state != second.random_state

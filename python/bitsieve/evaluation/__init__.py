@@ -6,7 +6,8 @@
         |   one clone a fold, seeds drawn and kept
         v
     nested.py    the whole selection repeated inside every outer training part
-        |            (rows.py: the samples of a fold, of arrays, frames and lists)
+        |            (folds.py: outer splits that share nothing with their training part;
+        |             rows.py: the samples of a fold, of arrays, frames and lists)
     support.py   which input columns a fitted selector, or a pipeline of them, kept
         |
     interval.py  corrected resampled t-interval of the fold scores

@@ -12,21 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from bitsieve._checks import seed
+from bitsieve.evaluation.folds import outer_folds
 from bitsieve.evaluation.interval import corrected_t_interval, score_range
 from bitsieve.evaluation.result import NestedResult
 from bitsieve.evaluation.rows import column_names, n_columns, take_rows
 from bitsieve.evaluation.support import last_selecting_step, steps_of, support_of, without_selection
 
 __all__ = ["nested_cross_validate"]
-
-_Folds = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 
 class _FoldScores(NamedTuple):
@@ -49,7 +47,7 @@ def nested_cross_validate(
     scoring: str | Callable[..., float] | None = None,
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
-    random_state: int | None = None,
+    random_state: int | np.random.Generator | np.random.RandomState | None = None,
     level: float = 0.95,
 ) -> NestedResult:
     """Honest score of a selection: repeat all of it in every outer fold.
@@ -73,7 +71,8 @@ def nested_cross_validate(
         The target: class labels of any type, or numbers for a regressor.
     cv : int, splitter or iterable of (train, test), default 5
         Outer folds, as in :func:`sklearn.model_selection.cross_val_score`: an int means
-        stratified folds for a classifier, unshuffled.
+        stratified folds for a classifier, unshuffled. Splits that train on what they test, and
+        splits that are listed twice, are refused.
     scoring : str, callable or None, default None
         None means the selector's own ``scoring``, and the estimator's ``score`` without one.
     groups : array-like of shape (n_samples,) or None, default None
@@ -82,9 +81,10 @@ def nested_cross_validate(
     n_jobs : int or None, default None
         Processes over the outer folds; None means one after the other, where a selector may use
         threads itself.
-    random_state : int or None, default None
+    random_state : int, Generator, RandomState or None, default None
         Every parameter ``random_state=None`` of selector and estimator gets a seed of its fold,
-        drawn from this one, a whole number in [0, 2**64). None draws one and records it.
+        drawn from this one, a whole number in [0, 2**64). A generator is drawn from once; None
+        draws one. The result records the number.
     level : float, default 0.95
         Level of confidence of the interval.
 
@@ -96,8 +96,8 @@ def nested_cross_validate(
     Raises
     ------
     ValueError
-        Where nothing selects, no estimator is found, X and y differ in length, or random_state
-        is no seed.
+        Where nothing selects, no estimator is found, X and y differ in length, a split is empty,
+        is listed twice or trains on samples that it tests, or a parameter is out of its range.
 
     References
     ----------
@@ -116,14 +116,20 @@ def nested_cross_validate(
     >>> round(result.score, 3), result.consensus_support.tolist()
     (0.967, [False, False, True, True])
     """
-    if random_state is not None:
-        random_state = seed("random_state", random_state, instead="or None")
+    base = _base_seed(random_state)
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must be strictly between 0 and 1, got {level!r}")
     X, y, groups = indexable(X, y, groups)
     selector, estimator = _split_estimator(selector, estimator)
     search = last_selecting_step(selector)
     search_scoring = getattr(search, "scoring", None)
     if scoring is None:
         scoring = search_scoring
+    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
+        raise ValueError(
+            "scoring must be the name of one scorer, a callable (estimator, X, y) -> float or "
+            f"None, got {scoring!r}; evaluate several scorers one after the other"
+        )
     scorer = check_scoring(estimator, scoring=scoring)
     name = _scorer_name(scoring, estimator)
     # A claim in another scorer's units, or of another estimator, cannot be compared with the
@@ -132,12 +138,7 @@ def nested_cross_validate(
         search_scoring is scoring or _scorer_name(search_scoring, estimator) == name
     )
 
-    labels = np.asarray(y)
-    splitter = check_cv(cv, labels, classifier=is_classifier(estimator))
-    folds: _Folds = [
-        (np.asarray(train), np.asarray(test)) for train, test in splitter.split(X, labels, groups)
-    ]
-    base = secrets.randbits(32) if random_state is None else random_state
+    folds = outer_folds(cv, X, np.asarray(y), groups, is_classifier=is_classifier(estimator))
     seeds = (np.random.SeedSequence(base).generate_state(len(folds)) >> 1).astype(np.int64)
     n_features = n_columns(X)
     rows = Parallel(n_jobs=n_jobs)(
@@ -176,6 +177,18 @@ def nested_cross_validate(
         folds=folds,
         feature_names=column_names(X),
     )
+
+
+def _base_seed(random_state: Any) -> int:
+    """Return the number that the seeds of the folds are drawn from."""
+    if random_state is None:
+        return secrets.randbits(32)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2**64, dtype=np.uint64))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, 2**64, dtype=np.uint64))
+    expected = "or None, or a numpy Generator or RandomState"
+    return seed("random_state", random_state, instead=expected)
 
 
 def _split_estimator(selector: Any, estimator: Any) -> tuple[Any, Any]:

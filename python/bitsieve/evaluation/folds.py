@@ -1,0 +1,112 @@
+"""The outer folds, and everything about them that would make a score dishonest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+
+from bitsieve._checks import is_whole
+from bitsieve._errors import plural
+
+__all__ = ["Folds", "outer_folds"]
+
+Folds = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+
+def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier: bool) -> Folds:
+    """Return the outer splits as positions, after a look at each of them.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, test)
+        Positions from 0, or booleans of shape (n_samples,).
+    X, y, groups
+        What a splitter is called with; ``y`` of shape (n_samples,).
+    is_classifier : bool
+        Whether an int means stratified folds.
+
+    Returns
+    -------
+    list of (train, test) int64 arrays
+
+    Raises
+    ------
+    ValueError
+        Where cv is none of these, a part is empty or leaves the samples, a split trains on
+        samples that it tests, or two splits are the same.
+
+    Examples
+    --------
+    >>> y = np.array([0, 1, 0, 1])
+    >>> X = np.zeros((4, 1))
+    >>> outer_folds([([0, 2, 3], [1])], X, y, None, is_classifier=True)
+    [(array([0, 2, 3]), array([1]))]
+    """
+    splitter = check_cv(_checked(cv), y, classifier=is_classifier)
+    folds = [
+        (
+            _positions(train, "training", number, len(y)),
+            _positions(test, "test", number, len(y)),
+        )
+        for number, (train, test) in enumerate(splitter.split(X, y, groups))
+    ]
+    if not folds:
+        raise ValueError("cv has no split: give at least one (train, test), better five or more")
+    seen: dict[bytes, int] = {}
+    for number, (train, test) in enumerate(folds):
+        shared = np.intersect1d(train, test)
+        if len(shared):
+            raise ValueError(
+                f"split {number} of cv trains on {plural(len(shared), 'sample')} that it also "
+                f"tests (sample {shared[0]}): a score of samples that were trained on is not "
+                "honest; take them out of the training part"
+            )
+        key = b"|".join(np.sort(part).tobytes() for part in (train, test))
+        if key in seen:
+            raise ValueError(
+                f"splits {seen[key]} and {number} of cv are the same: a split that counts twice "
+                "makes the interval too narrow; list each one once"
+            )
+        seen[key] = number
+    return folds
+
+
+def _checked(cv: Any) -> Any:
+    """Return cv where scikit-learn can make something of it."""
+    if is_whole(cv):
+        if cv < 2:
+            raise ValueError(f"cv must be at least 2 outer folds, got {cv}; 5 is usual")
+    elif isinstance(cv, (str, bytes, bool, float)) or not (
+        hasattr(cv, "split") or hasattr(cv, "__iter__")
+    ):
+        raise ValueError(
+            "cv must be a number of outer folds from 2 on, a splitter such as StratifiedKFold(5), "
+            f"or a list of (train, test), got {cv!r}"
+        )
+    return cv
+
+
+def _positions(part: Any, name: str, number: int, n_samples: int) -> NDArray[np.int64]:
+    """Return the samples of one part of a split as positions from 0."""
+    rows = np.asarray(part)
+    if rows.dtype == bool and rows.shape == (n_samples,):
+        rows = np.flatnonzero(rows)
+    if rows.size == 0:
+        raise ValueError(
+            f"split {number} of cv has an empty {name} part: leave it out, or use fewer folds"
+        )
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise ValueError(
+            f"split {number} of cv: the {name} part must be positions of samples, one dimension "
+            f"of whole numbers, but it has shape {rows.shape} and type {rows.dtype}"
+        )
+    low, high = int(rows.min()), int(rows.max())
+    if low < 0 or high >= n_samples:
+        raise ValueError(
+            f"split {number} of cv: the {name} part names sample {low if low < 0 else high}, but "
+            f"the {n_samples} samples are numbered from 0 to {n_samples - 1}"
+        )
+    return rows.astype(np.int64)
