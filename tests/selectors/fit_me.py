@@ -16,7 +16,7 @@ def fit(checkpoint: str | None = None) -> BinarySPSA:
     made = make_microarray(90, 3000, n_informative=10, random_state=3)
     selector = BinarySPSA(
         KNeighborsClassifier(1),
-        max_iter=8000,
+        max_iter=20_000,
         patience=None,
         n_jobs=1,
         random_state=5,
