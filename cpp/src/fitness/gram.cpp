@@ -47,7 +47,8 @@ double gram_error(std::size_t m) {
 
 void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
                 const std::vector<std::int32_t>& removed, const GramRegion& region, float* gram,
-                float* partial) {
+                float* partial, float* squares) {
+  if (squares != nullptr) std::fill(squares, squares + table.ld, 0.0f);
   const Kernels& kernel = kernels();
   const std::size_t ld = table.ld;
   const std::size_t total = added.size() + removed.size();
@@ -90,6 +91,9 @@ void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
       const std::size_t end = std::min(begin + step, features->size());
       for (std::size_t b = begin; b < end; b += gram_block) {
         const std::size_t m = std::min(gram_block, end - b);
+        if (squares != nullptr) {
+          kernel.add_squares(table.values, ld, features->data() + b, m, squares);
+        }
         products(features->data() + b, m, sign, single ? gram : partial,
                  single ? fresh : b == begin);
         if (single) fresh = false;
@@ -108,25 +112,23 @@ void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
                 const std::vector<std::int32_t>& removed, int n_threads, float* gram,
                 float* partial, float* squares) {
   const std::size_t ld = table.ld;
-  const auto sum_squares = [&] {
-    std::fill(squares, squares + ld, 0.0f);
-    for (const auto* features : {&added, &removed}) {
-      kernels().add_squares(table.values, ld, features->data(), features->size(), squares);
-    }
-  };
+  // With features added only, the diagonal is their sum of squares, to the same error.
+  float* both = removed.empty() ? nullptr : squares;
   const bool worth = ld * ld * (added.size() + removed.size()) > 2000000;
   if (n_threads == 1 || !worth) {
-    float_gram(table, added, removed, {0, ld, 0, ld, true}, gram, partial);
-    sum_squares();
-    return;
+    float_gram(table, added, removed, {0, ld, 0, ld, true}, gram, partial, both);
+  } else {
+    // Strips of columns, the last and dearest first; the sums are the same whoever makes them.
+    const std::size_t n_strips = (ld + tile - 1) / tile;
+    parallel_for(n_strips, n_threads, [&](std::size_t task) {
+      const std::size_t j = (n_strips - 1 - task) * tile, end = std::min(j + tile, ld);
+      float_gram(table, added, removed, {0, end, j, end, true}, gram, partial,
+                 task + 1 == n_strips ? both : nullptr);
+    });
   }
-  // Strips of columns, the last and dearest first; the sums are the same whoever makes them.
-  const std::size_t n_strips = (ld + tile - 1) / tile;
-  parallel_for(n_strips + 1, n_threads, [&](std::size_t task) {
-    if (task == n_strips) return sum_squares();
-    const std::size_t j = (n_strips - 1 - task) * tile, end = std::min(j + tile, ld);
-    float_gram(table, added, removed, {0, end, j, end, true}, gram, partial);
-  });
+  if (both == nullptr) {
+    for (std::size_t i = 0; i < ld; ++i) squares[i] = gram[i * (ld + 1)];
+  }
 }
 
 FixedGram::FixedGram(const TableView& table)

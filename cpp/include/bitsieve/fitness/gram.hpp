@@ -45,11 +45,12 @@ struct GramRegion {
 
 // Products over the added features less those over the removed ones, in a region. `gram` and
 // `partial` (scratch of the same size) begin at row i_begin, column 0; neither need be cleared.
+// squares[i], where wanted, is the sum of squares over both lists.
 void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
                 const std::vector<std::int32_t>& removed, const GramRegion& region, float* gram,
-                float* partial);
+                float* partial, float* squares = nullptr);
 
-// The whole upper triangle by up to n_threads threads. squares[i] = sum of squares over both lists.
+// The whole upper triangle, with squares, by up to n_threads threads.
 void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
                 const std::vector<std::int32_t>& removed, int n_threads, float* gram,
                 float* partial, float* squares);
