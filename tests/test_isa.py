@@ -88,3 +88,9 @@ def test_show_versions_names_what_a_bug_report_needs(capsys: pytest.CaptureFixtu
     assert f"instruction set {bitsieve.get_isa()} of" in printed
     for package in ("numpy", "scikit-learn", "pandas"):
         assert f"\n{package} " in printed
+
+
+@pytest.mark.parametrize("name", [None, 2, b"avx2"])
+def test_a_name_is_text(name: object) -> None:
+    with pytest.raises(ValueError, match="name must be one of 'baseline'"):
+        bitsieve.set_isa(name)  # type: ignore[arg-type]

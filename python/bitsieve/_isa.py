@@ -62,4 +62,8 @@ def set_isa(name: str) -> None:
     >>> bitsieve.set_isa("baseline")
     >>> bitsieve.set_isa(before)
     """
+    if not isinstance(name, str):
+        raise ValueError(
+            f"name must be one of {', '.join(map(repr, available_isas()))}, got {name!r}"
+        )
     _core.set_isa(name)

@@ -134,6 +134,8 @@ def test_the_search_stops_itself():
         ({"max_iter": float("inf")}, "max_iter must be .* got inf"),
         ({"max_iter": float("nan")}, "max_iter must be .* got nan"),
         ({"callbacks": print}, "callbacks must be a list of callables, got <built-in function pr"),
+        ({"resume": None}, "resume must be True or False, got None"),
+        ({"progress": "x"}, "progress must be True, False or None, got 'x'"),
         ({"checkpoint": 3}, "checkpoint must name a directory, got int 3"),
     ],
 )
@@ -506,3 +508,11 @@ def test_overhead_of_an_iteration():
     began = time.perf_counter()
     result = run(BinarySPSASearch(60), Free(), max_iter=2000, random_state=0, progress=False)
     assert (time.perf_counter() - began) / result.n_iterations < 200e-6
+
+
+def test_the_observed_score_is_that_of_the_chosen_mask():
+    result = spsa_run(Planted(planted(60), noise=0.3), max_iter=100, random_state=1)
+    assert result.observed_score == result.finalists[0].observed_score
+    assert result.observed_score < result.best_observed_score
+    best = max(finalist.observed_score for finalist in result.finalists)
+    assert best == result.best_observed_score

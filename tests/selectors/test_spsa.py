@@ -13,7 +13,10 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.feature_selection import f_classif
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from bitsieve import BinarySPSA
 from bitsieve.data import Table
@@ -388,3 +391,62 @@ def test_every_class_smaller_than_the_folds() -> None:
     few = np.r_[np.flatnonzero(y == 0)[:3], np.flatnonzero(y == 1)[:3]]
     with pytest.raises(ValueError, match="5"):
         BinarySPSA(KNeighborsClassifier(1), max_iter=2).fit(X[few], y[few])
+
+
+# -- what is said of the selection is the selection's -----------------------------------------
+
+
+def test_the_observed_score_is_that_of_the_selection() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = BinarySPSA(KNeighborsClassifier(1), n_repeats=2, max_iter=20, random_state=5)
+    selector.fit(X, y)
+    chosen = selector.finalists_[0]
+    assert selector.observed_score_ == chosen.observed_score
+    assert selector.history_["n_selected"][chosen.iteration] == selector.support_.sum()
+    assert selector.observed_score_ == selector.history_["score"][chosen.iteration]
+    # Here the best that the search saw is the score of another selection.
+    assert selector.observed_score_ < selector.best_observed_score_
+    assert selector.n_final_evaluations_ == 5 * (len(selector.finalists_) + 1)
+
+
+# -- estimators without a seed ----------------------------------------------------------------
+
+
+def _tree_fit(data: _Data, **options: Any) -> BinarySPSA:
+    tree = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_features=1))
+    options = {"max_iter": 6, "n_repeats": 1, "n_jobs": 1, **options}
+    fitted = BinarySPSA(tree, **options).fit(*data)
+    assert tree[-1].random_state is None
+    assert fitted.estimator is tree
+    return fitted
+
+
+def test_one_seed_makes_a_random_estimator_repeat(planted: _Data) -> None:
+    one, two = _tree_fit(planted, random_state=0), _tree_fit(planted, random_state=0)
+    np.testing.assert_array_equal(one.history_["score"], two.history_["score"])
+    assert one.best_score_ == two.best_score_
+    drawn = _tree_fit(planted)
+    again = _tree_fit(planted, random_state=drawn.seed_)
+    np.testing.assert_array_equal(drawn.history_["score"], again.history_["score"])
+
+
+def test_a_random_estimator_is_resumed(planted: _Data, tmp_path: Path) -> None:
+    _tree_fit(planted, random_state=0, checkpoint=tmp_path, max_iter=3)
+    resumed = _tree_fit(planted, random_state=0, checkpoint=tmp_path)
+    whole = _tree_fit(planted, random_state=0)
+    np.testing.assert_array_equal(resumed.history_["score"], whole.history_["score"])
+    assert len(list(tmp_path.glob("*.npz"))) == 1
+    drawn = _tree_fit(planted, checkpoint=tmp_path, max_iter=3)
+    assert _tree_fit(planted, checkpoint=tmp_path).seed_ == drawn.seed_
+
+
+@pytest.mark.parametrize("name", ["resample", "admit_perturbed", "resume", "progress"])
+@pytest.mark.parametrize("value", ["x", 1, "None"])
+def test_flags_are_true_or_false(planted: _Data, name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be True"):
+        _fit(planted, **{name: value})
+
+
+def test_resume_is_no_none(planted: _Data) -> None:
+    with pytest.raises(ValueError, match="resume must be True or False, got None"):
+        _fit(planted, resume=None)

@@ -56,7 +56,8 @@ class RunResult:
         A second fresh measurement of the chosen mask, taken after it was chosen. Still on the
         samples that were searched, so optimistic. NaN if the search was interrupted.
     best_observed_score : float
-        The best single score the search saw: the most optimistic number here.
+        The best single score the search saw, of any mask: the most optimistic number here. The
+        chosen mask's own is :attr:`observed_score`.
     n_evaluations : int
         Masks scored by the search.
     n_final_evaluations : int
@@ -101,3 +102,8 @@ class RunResult:
         """The chosen mask as booleans, shape (n_features,)."""
         support: NDArray[np.bool_] = self.mask.to_bool()[0]
         return support
+
+    @property
+    def observed_score(self) -> float:
+        """The best score the search saw of the chosen mask; at most best_observed_score."""
+        return self.finalists[0].observed_score

@@ -15,6 +15,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+import numpy as np
 
 from bitsieve._checks import whole
 from bitsieve.search.checkpoint import CheckpointStore, fingerprint
@@ -70,7 +73,7 @@ def run(
         A directory. The run's file in it is named by a fingerprint of the fitness, the search,
         the seed policy and the version; limits are no part of it, so a finished run goes on where
         they are raised. Where they are lower than what the file holds, the run begins anew and
-        leaves the file alone, with a warning in the log.
+        leaves the file alone, with a warning.
     resume : bool
         Go on from the checkpoint if there is one. A finished run is given back at once; one that
         a callback stopped goes on where there are no callbacks now.
@@ -111,7 +114,7 @@ def run(
     the score on its fixed folds and equals ``best_observed_score``.
 
     Checkpoints are written once a second at most, after the first iteration, at the end, and when
-    anything interrupts the loop. If the disk refuses, a warning is logged once, the run goes on,
+    anything interrupts the loop. If the disk refuses, one RuntimeWarning says so, the run goes on,
     and the result is returned as ever with ``checkpoint=None``: a full disk must not cost a
     search. What was on the disk before stays whole.
 
@@ -130,6 +133,10 @@ def run(
     limits = Limits(max_evaluations, max_iter, max_time, patience)
     callbacks = _as_tuple(callbacks)
     _check(search, fitness, callbacks, folds, n_finalists, n_final_measurements)
+    if not isinstance(resume, (bool, np.bool_)):
+        raise ValueError(f"resume must be True or False, got {resume!r}")
+    if progress is not None and not isinstance(progress, (bool, np.bool_)):
+        raise ValueError(f"progress must be True, False or None, got {progress!r}")
     if limits.is_endless and not callbacks and not getattr(search, "stops_itself", True):
         raise ValueError(
             f"{type(search).__name__} never stops by itself: give max_iter, max_evaluations, "
@@ -165,7 +172,8 @@ def run(
             final = measure_finalists(loop.archive, fitness, key, n_finalists, n_final_measurements)
             loop.save(final)
     except BaseException as error:
-        loop.save(None)
+        with suppress(RuntimeWarning):  # raised where warnings are errors: the first error counts
+            loop.save(None)
         if isinstance(error, KeyboardInterrupt):
             error.partial_result = loop.partial_result()  # type: ignore[attr-defined]
         raise

@@ -20,6 +20,7 @@ from bitsieve import fitness as fitness_room
 from bitsieve.data import Table
 from bitsieve.search import check_random_state, run
 from bitsieve.selectors._scoring import check_scoring
+from bitsieve.selectors._seeding import seeded
 
 __all__ = ["SearchSelector"]
 
@@ -48,6 +49,9 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     device: str
     callbacks: Any
     progress: bool | None
+
+    #: Parameters that are True or False; a subclass adds its own.
+    _FLAGS: tuple[str, ...] = ("resample", "resume")
 
     support_: NDArray[np.bool_]
 
@@ -93,10 +97,13 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             raise ValueError(
                 f"dtype must be None, numpy.float32 or numpy.float64, got {self.dtype!r}"
             ) from error
+        self._check_flags()
         table = self._check_input(X, y)
         key = None if self.random_state is None else check_random_state(self.random_state)
+        if key is None and self.checkpoint is None:
+            key = check_random_state(None)  # a stored run has a drawn key of its own
         compiled = fitness_room.compile(
-            self.estimator,
+            self.estimator if key is None else seeded(self.estimator, key),
             table,
             None,
             scoring=self.scoring,
@@ -137,6 +144,21 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self._store(result, table, compiled)
         return self
 
+    def _check_flags(self) -> None:
+        """Refuse what is merely true or false where True or False is meant.
+
+        Raises
+        ------
+        ValueError
+            Naming the parameter.
+        """
+        for name in self._FLAGS:
+            value = getattr(self, name)
+            if not isinstance(value, (bool, np.bool_)):
+                raise ValueError(f"{name} must be True or False, got {value!r}")
+        if self.progress is not None and not isinstance(self.progress, (bool, np.bool_)):
+            raise ValueError(f"progress must be True, False or None, got {self.progress!r}")
+
     def _check_input(self, X: Any, y: Any) -> Table:
         """Check X and y and set what scikit-learn expects about features."""
         if y is None:
@@ -157,7 +179,9 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.support_ = np.array(result.support, dtype=bool)
         self.best_score_ = float(result.best_score)
         self.best_observed_score_ = float(result.best_observed_score)
+        self.observed_score_ = float(result.observed_score)
         self.n_evaluations_ = int(result.n_evaluations)
+        self.n_final_evaluations_ = int(result.n_final_evaluations)
         self.n_iter_ = int(result.n_iterations)
         self.history_ = result.history
         self.finalists_ = result.finalists

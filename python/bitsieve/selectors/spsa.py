@@ -82,7 +82,9 @@ class BinarySPSA(SearchSelector):
         Whether the perturbed masks may become the best too; the paper takes iterates only.
     random_state : int, RandomState, Generator or None, default None
         Seed of the search, the folds and the last measurement. None draws one and stores it in
-        ``seed_``.
+        ``seed_``. Every ``random_state=None`` of the estimator gets a number drawn from it, on a
+        clone, so that the same seed gives the same result; only a stored run (``checkpoint``)
+        with a drawn seed leaves the estimator unseeded.
     n_jobs : int or None, default None
         Threads of a kernel, or processes of scikit-learn; None uses the cores there are. The
         result does not depend on it.
@@ -107,8 +109,13 @@ class BinarySPSA(SearchSelector):
         Score of the selection on fresh folds of the same samples. Optimistic: those samples were
         searched. :func:`bitsieve.evaluation.nested_cross_validate` gives an honest one.
     best_observed_score_ : float
-        The best score that the search saw: more optimistic still.
+        The best score that the search saw, maybe of another selection: more optimistic still.
+    observed_score_ : float
+        The best score that the search saw of the selection itself.
     n_evaluations_, n_iter_ : int
+        Of the search.
+    n_final_evaluations_ : int
+        What measuring the finalists again took on top.
     history_ : dict of str to 1-d array
         One entry an iteration: ``iteration``, ``n_evaluations``, ``score``, ``best_observed``,
         ``n_selected``, ``n_selected_best``, ``seconds``.
@@ -145,6 +152,8 @@ class BinarySPSA(SearchSelector):
     >>> selector.fit(X, y).transform(X).shape[0]
     150
     """
+
+    _FLAGS = (*SearchSelector._FLAGS, "admit_perturbed")
 
     def __init__(
         self,
