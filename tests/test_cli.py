@@ -12,6 +12,7 @@ import hashlib
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -417,8 +418,45 @@ def test_a_full_disk_is_one_line_and_exit_code_1(
     monkeypatch.setattr(os, "fsync", full)
     done = _run("select", table, "-t", "out come", "--out", out, *_QUICK)
     assert done.exit_code == 1
-    assert done.stderr == "bitsieve: error: No space left on device\n"
+    assert done.stderr == f"bitsieve: error: No space left on device: {out / 'run.json'}\n"
     assert os.listdir(out) == []
+    # The results are shown all the same.
+    assert "Only the honest error may be published" in " ".join(done.stdout.split())
+    assert "Written to" not in done.stdout
+
+
+def test_a_disk_that_fills_up_keeps_the_record(
+    table: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import bitsieve.cli.job
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(bitsieve.cli.job, "plot_convergence", full)
+    done = _run("select", table, "-t", "out come", "--out", out, "--json", *_QUICK)
+    assert done.exit_code == 1
+    assert sorted(os.listdir(out)) == ["run.json", "selection.csv"]
+    assert json.loads(done.stdout)["results"]["selected"]
+
+
+def test_a_full_disk_under_the_checkpoints_is_one_line(
+    table: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bitsieve.search import checkpoint
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoint, "write_atomically", full)
+    done = _run(
+        "select", table, "-t", "out come", "--out", out, "--checkpoint", tmp_path / "stored", "-q",
+        "--outer-folds", 0, *_QUICK,
+    )  # fmt: skip
+    assert done.exit_code == 0
+    assert done.stderr.startswith("bitsieve: warning: cannot write checkpoint ")
+    assert "No space left on device" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_fault_of_the_program_is_one_line_and_exit_code_1(
@@ -486,6 +524,17 @@ def test_a_wrong_command_line_as_a_process(table: Path) -> None:
         assert stdout == ""
         assert stderr.startswith("bitsieve: error: ")
         assert stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a descriptor with a shell")
+def test_a_closed_stdout(table: Path, out: Path) -> None:
+    words = ["select", table, "-t", "out come", "--out", out, "--outer-folds", 0, *_QUICK]
+    command = shlex.join([sys.executable, "-m", "bitsieve", *(str(word) for word in words)])
+    done = subprocess.run(
+        f"{command} >&-", shell=True, stderr=subprocess.PIPE, text=True, timeout=120
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(os.listdir(out)) == _FILES
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")

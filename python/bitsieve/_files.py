@@ -33,7 +33,8 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | memoryview) 
     Raises
     ------
     OSError
-        Where the folder cannot be written or the disk is full; no temporary file stays behind.
+        Where the folder cannot be written or the disk is full, with the name of the file; no
+        temporary file stays behind.
 
     Examples
     --------
@@ -44,7 +45,17 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | memoryview) 
     b'one'
     """
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _replace(target, content)
+    except OSError as error:
+        error.filename, error.filename2 = str(target), None  # not the temporary name, nor none
+        raise
+    _flush_folder(target.parent)
+    return target
+
+
+def _replace(target: Path, content: bytes | memoryview) -> None:
     # The start of the name alone: a name may be as long as the file system allows.
     temporary = target.parent / f".{target.stem[:40]}.{secrets.token_hex(8)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -58,10 +69,9 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | memoryview) 
             os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise
-    _flush_folder(target.parent)
-    return target
 
 
 def _flush_folder(folder: Path) -> None:

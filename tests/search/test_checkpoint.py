@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import logging
 import os
 import threading
 import time
@@ -165,25 +164,24 @@ def test_raised_limits_go_on(tmp_path):
 )
 def test_lowered_limits_begin_anew(tmp_path, limits):
     spsa_run(toy(), checkpoint=tmp_path, max_iter=45)
-    shorter = spsa_run(toy(), checkpoint=tmp_path, **limits)
+    with pytest.warns(RuntimeWarning, match="begins anew"):
+        shorter = spsa_run(toy(), checkpoint=tmp_path, **limits)
     assert shorter.resumed_at == 0
     assert_same_run(shorter, spsa_run(toy(), **limits))
 
 
 @pytest.mark.parametrize("random_state", [0, None])
 @pytest.mark.parametrize("limits", [{"max_iter": 10}, {"max_evaluations": 70}])
-def test_lowered_limits_leave_the_longer_file_alone(tmp_path, caplog, limits, random_state):
+def test_lowered_limits_leave_the_longer_file_alone(tmp_path, limits, random_state):
     options = {"checkpoint": tmp_path, "random_state": random_state}
     long = spsa_run(toy(), max_iter=45, **options)
     before = the_file(tmp_path).read_bytes()
-    with caplog.at_level(logging.WARNING, logger="bitsieve"):
+    with pytest.warns(RuntimeWarning, match="holds 45 iterations, more than these") as caught:
         shorter = spsa_run(toy(), **options, **limits)
     assert the_file(tmp_path).read_bytes() == before
     assert shorter.checkpoint is None
-    messages = [record.getMessage() for record in caplog.records]
-    assert len(messages) == 1
-    assert "holds 45 iterations, more than these limits allow" in messages[0]
-    assert str(the_file(tmp_path)) in messages[0]
+    assert len(caught) == 1
+    assert str(the_file(tmp_path)) in str(caught[0].message)
     again = spsa_run(toy(), max_iter=45, **options)
     assert again.resumed_at == 45
     assert_same_run(again, long)
@@ -192,8 +190,9 @@ def test_lowered_limits_leave_the_longer_file_alone(tmp_path, caplog, limits, ra
 def test_an_interrupted_run_under_lowered_limits_leaves_the_longer_file_alone(tmp_path):
     spsa_run(toy(), checkpoint=tmp_path, max_iter=45)
     before = the_file(tmp_path).read_bytes()
-    with pytest.raises(KeyboardInterrupt):
-        spsa_run(Interrupted(planted(P), noise=0.1, at=5), checkpoint=tmp_path, max_iter=20)
+    fitness = Interrupted(planted(P), noise=0.1, at=5)
+    with pytest.raises(KeyboardInterrupt), pytest.warns(RuntimeWarning, match="leaves the file"):
+        spsa_run(fitness, checkpoint=tmp_path, max_iter=20)
     assert the_file(tmp_path).read_bytes() == before
 
 
@@ -389,7 +388,7 @@ def test_a_fitness_without_a_fingerprint(tmp_path):
 # -- a disk that refuses ---------------------------------------------------------------------------
 
 
-def test_a_full_disk_costs_the_checkpoint_but_not_the_run(tmp_path, monkeypatch, caplog):
+def test_a_full_disk_costs_the_checkpoint_but_not_the_run(tmp_path, monkeypatch):
     spsa_run(toy(), checkpoint=tmp_path, max_iter=10)
     before = the_file(tmp_path).read_bytes()
 
@@ -397,16 +396,13 @@ def test_a_full_disk_costs_the_checkpoint_but_not_the_run(tmp_path, monkeypatch,
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with caplog.at_level(logging.WARNING, logger="bitsieve"):
-        monkeypatch.setattr("bitsieve.search.loop._CHECKPOINT_PERIOD", 0.0)
-        monkeypatch.setattr("bitsieve.search.loop._CHECKPOINT_SHARE", 0.0)
+    monkeypatch.setattr("bitsieve.search.loop._CHECKPOINT_PERIOD", 0.0)
+    monkeypatch.setattr("bitsieve.search.loop._CHECKPOINT_SHARE", 0.0)
+    with pytest.warns(RuntimeWarning, match=r"cannot write checkpoint .*No space left") as caught:
         result = spsa_run(toy(), checkpoint=tmp_path)
+    assert len(caught) == 1
     assert result.checkpoint is None
     assert_same_run(result, spsa_run(toy()))
-    warnings = [r.getMessage() for r in caplog.records]
-    assert len(warnings) == 1
-    assert "cannot write checkpoint" in warnings[0]
-    assert "No space left on device" in warnings[0]
     # The old file is whole, and no temporary one is left.
     assert the_file(tmp_path).read_bytes() == before
     assert len(list(tmp_path.iterdir())) == 1

@@ -128,7 +128,8 @@ def select(
 
     Writes selection.csv, run.json and convergence.png into the --out folder.
     """
-    from bitsieve.cli.job import Job
+    from bitsieve.cli.job import FILES, Job
+    from bitsieve.report.outcome import printable
 
     with _one_line_errors():
         job = Job(
@@ -155,11 +156,18 @@ def select(
             progress=False if quiet or as_json else None,
         )
         done = job.run()
-        if as_json:
-            sys.stdout.write(done.json())
-        elif not quiet:
-            done.print()
-        sys.stdout.flush()
+        # A full disk must not cost what is shown, nor a full pipe what is written.
+        try:
+            if as_json:
+                sys.stdout.write(done.json())
+            elif not quiet:
+                done.print()
+            sys.stdout.flush()
+        finally:
+            done.write()
+        if not (as_json or quiet):
+            sys.stdout.write(f"\nWritten to {printable(str(out))}: {', '.join(FILES)}\n")
+            sys.stdout.flush()
     if done.outcome.interrupted:
         raise typer.Exit(130)
 
@@ -205,6 +213,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     SystemExit
         Always; 0 done, 2 bad input, 130 stopped by Ctrl-C, 1 anything else.
     """
+    # Closed by whoever started the program, such as a service: what is printed goes nowhere.
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         # A name that the terminal cannot show is shown as an escape, never as a traceback.
         if hasattr(stream, "reconfigure"):

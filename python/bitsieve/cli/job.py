@@ -37,9 +37,10 @@ from bitsieve.report import (
 )
 from bitsieve.report.record import jsonable
 
-__all__ = ["FinishedJob", "Job"]
+__all__ = ["FILES", "FinishedJob", "Job"]
 
-_FILES = ("selection.csv", "run.json", "convergence.png")
+#: What a job writes into its folder.
+FILES = ("selection.csv", "run.json", "convergence.png")
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Job:
     progress: bool | None
 
     def run(self) -> FinishedJob:
-        """Run the job and write its files.
+        """Run the job.
 
         Returns
         -------
@@ -81,7 +82,7 @@ class Job:
         ValueError
             For bad input, before anything long starts.
         OSError
-            Where a file cannot be read or written.
+            Where a file cannot be read.
         KeyboardInterrupt
             Where Ctrl-C came before there were results.
         """
@@ -161,9 +162,8 @@ class Job:
             nested=nested,
             interrupted=interrupted,
         )
-        done = FinishedJob(self, outcome, self._record(selector, data, outcome))
-        done.write(selector.history_)
-        return done
+        record = self._record(selector, data, outcome)
+        return FinishedJob(self, outcome, record, selector.history_)
 
     def _outer_folds(self, model: Any, data: JobInput, seed: int) -> Any:
         from sklearn.model_selection import StratifiedKFold
@@ -207,7 +207,7 @@ class Job:
             },
             "results": outcome.results(),
             "statements": outcome.sentences(),
-            "files": [str(self.out / name) for name in _FILES],
+            "files": [str(self.out / name) for name in FILES],
         }
 
     def _repeat(self, seed: int) -> str:
@@ -241,14 +241,15 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class FinishedJob:
-    """A job that has run: what it found, and its record."""
+    """A job that has run: what it found, its record, and the history of the search."""
 
     job: Job
     outcome: Outcome
     record: dict[str, Any]
+    history: Any
 
-    def write(self, history: Any) -> None:
-        """Write selection.csv, run.json and convergence.png.
+    def write(self) -> None:
+        """Write run.json, selection.csv and convergence.png, what matters most first.
 
         Raises
         ------
@@ -256,6 +257,7 @@ class FinishedJob:
             Where a file cannot be written.
         """
         outcome, nested, out = self.outcome, self.outcome.nested, self.job.out
+        write_run_json(out / "run.json", self.record)
         write_selection_csv(
             out / "selection.csv",
             outcome.names,
@@ -267,7 +269,7 @@ class FinishedJob:
         if nested is not None:
             levels |= {"honest": nested.score, "all features": nested.full_score}
         info = convergence_info(
-            history,
+            self.history,
             scoring=outcome.scoring,
             n_features=len(outcome.names),
             levels=levels,
@@ -275,7 +277,6 @@ class FinishedJob:
             title=f"{outcome.source}: {outcome.method} with {outcome.estimator}",
         )
         plot_convergence(info, out / "convergence.png")
-        write_run_json(out / "run.json", self.record)
 
     def json(self) -> str:
         """Return the record as one JSON object with a final newline."""
@@ -291,8 +292,6 @@ class FinishedJob:
         console.print(outcome_table(self.outcome))
         for sentence in self.outcome.sentences():
             console.print(sentence)
-        console.print()
-        console.print(f"Written to {self.job.out}: {', '.join(_FILES)}", soft_wrap=True)
         if self.outcome.interrupted:
             console.print("Stopped by Ctrl-C: these are the results so far.")
 

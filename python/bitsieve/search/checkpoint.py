@@ -11,9 +11,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import logging
 import os
 import time
+import warnings
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,7 +30,6 @@ __all__ = ["SCHEMA", "CheckpointStore", "fingerprint"]
 
 SCHEMA = 1
 _STALE_SECONDS = 600.0
-_logger = logging.getLogger("bitsieve")
 
 
 def fingerprint(parts: Mapping[str, object]) -> str:
@@ -156,7 +155,7 @@ class CheckpointStore:
         return meta, arrays
 
     def save(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bool:
-        """Write the file whole; False if the disk refused, which is logged once.
+        """Write the file whole; False if the disk refused, with one warning.
 
         A refusal never ends a run: hours of search are worth more than their checkpoint.
         """
@@ -169,11 +168,11 @@ class CheckpointStore:
             write_atomically(self.path, buffer.getbuffer())
         except OSError as error:
             if not self.failed:
-                _logger.warning(
-                    "cannot write checkpoint %s (%s); the run goes on, and what is on the disk "
-                    "is from before",
-                    self.path,
-                    error,
+                warnings.warn(
+                    f"cannot write checkpoint {self.path} ({error.strerror or error}); the run "
+                    "goes on, and what is on the disk is from before",
+                    RuntimeWarning,
+                    stacklevel=2,
                 )
             self.failed = True
             return False

@@ -6,8 +6,8 @@ that is killed while its masks are being scored asks for the same masks again.
 
 from __future__ import annotations
 
-import logging
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -29,7 +29,6 @@ from bitsieve.search.turn import Callback, Turn
 
 __all__ = ["Loop"]
 
-_logger = logging.getLogger("bitsieve")
 _CHECKPOINT_PERIOD = 1.0  # seconds between two writings
 _CHECKPOINT_SHARE = 10.0  # and at least so many times as long as the last writing took
 _ARCHIVE_FACTOR = 4  # masks remembered for each finalist
@@ -240,11 +239,11 @@ class Loop:
         history = _part(arrays, "history")
         if self.limits.outrun_by(history):
             assert self.store is not None
-            _logger.warning(
-                "checkpoint %s holds %d iterations, more than these limits allow; this run begins "
-                "anew and leaves the file alone",
-                self.store.path,
-                len(history["iteration"]),
+            warnings.warn(
+                f"checkpoint {self.store.path} holds {len(history['iteration'])} iterations, more "
+                "than these limits allow; this run begins anew and leaves the file alone",
+                RuntimeWarning,
+                stacklevel=3,
             )
             self.store = None
             return None
