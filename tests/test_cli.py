@@ -197,7 +197,7 @@ def test_the_selection_scores_what_is_reported(table: Path, out: Path) -> None:
     assert results["full_set_score"] == pytest.approx(full.mean())
     fitted = selector.fit(StandardScaler().fit_transform(X), y)
     assert results["selected_indices"] == np.flatnonzero(fitted.support_).tolist()
-    assert results["observed_score"] == fitted.best_observed_score_
+    assert results["observed_score"] == fitted.observed_score_
     assert results["remeasured_score"] == fitted.best_score_
 
 
@@ -369,7 +369,8 @@ def test_bad_tables_are_one_line_and_exit_code_2(
         (["-t", "out come", "--outer-folds", "30"], "more than the largest class has samples (20)"),
         (["-t", "out come", "--cv", "20"], "--cv 20 is more than an outer training part has"),
         (["-t", "out come", "--jobs", "0"], "n_jobs"),
-        (["-t", "out come", "--max-time", "0"], "max_time"),
+        (["-t", "out come", "--max-time", "0"], "--max-time must be a number of seconds"),
+        (["-t", "out come", "--max-time", "nan"], "a number of seconds above 0, got nan"),
         (["-t", "out come", "--seed", str(2**64)], "18446744073709551615"),
         (["-t", "out come", "--scoring", "f1"], "scoring='f1' cannot score this target"),
         (["-t", "out come", "--scoring", "r2"], "'balanced_accuracy'"),

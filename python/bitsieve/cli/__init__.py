@@ -101,7 +101,7 @@ def select(
         int | None, typer.Option(min=1, help="Iterations; if not given, the preset's number.")
     ] = None,
     max_time: Annotated[
-        float | None, typer.Option(min=0.0, help="Seconds for each search.")
+        float | None, typer.Option(help="Seconds for each search, above 0.")
     ] = None,
     patience: Annotated[
         int | None,

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import json
+import math
 import secrets
 import shlex
 import sys
@@ -28,6 +29,7 @@ from bitsieve._errors import closest
 from bitsieve._version import __version__
 from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
 from bitsieve.report import (
+    STACKED_BELOW,
     Outcome,
     convergence_info,
     outcome_table,
@@ -88,6 +90,11 @@ class Job:
         """
         if self.outer_folds == 1:
             raise ValueError("--outer-folds must be 0 (none) or at least 2, got 1")
+        if self.max_time is not None and not 0.0 < self.max_time < math.inf:
+            raise ValueError(
+                f"--max-time must be a number of seconds above 0, got {self.max_time:g}; leave it "
+                "out for no limit"
+            )
         refuse_file(self.out)
         model = self._model(secrets.randbits(32) if self.seed is None else self.seed)
         data = load_input(
@@ -153,7 +160,7 @@ class Job:
             names=data.names,
             n_samples=len(data.y),
             support=np.asarray(selector.support_),
-            observed=float(selector.best_observed_score_),
+            observed=float(selector.observed_score_),
             remeasured=float(selector.best_score_),
             n_evaluations=int(selector.n_evaluations_),
             n_iterations=int(selector.n_iter_),
@@ -161,6 +168,9 @@ class Job:
             stop_reason=dict(selector.stop_reason_),
             nested=nested,
             interrupted=interrupted,
+            best_observed=float(selector.best_observed_score_),
+            n_final_evaluations=int(selector.n_final_evaluations_),
+            n_finalists=len(selector.finalists_),
         )
         record = self._record(selector, data, outcome)
         return FinishedJob(self, outcome, record, selector.history_)
@@ -265,7 +275,9 @@ class FinishedJob:
             None if nested is None else nested.n_times_selected,
             0 if nested is None else nested.n_folds,
         )
-        levels = {"re-measured": outcome.remeasured}
+        # The curve of the best so far ends at the panel's own, unless another one was better.
+        levels = {} if outcome.best_of_another is None else {"observed": outcome.observed}
+        levels |= {"re-measured": outcome.remeasured}
         if nested is not None:
             levels |= {"honest": nested.score, "all features": nested.full_score}
         info = convergence_info(
@@ -289,7 +301,8 @@ class FinishedJob:
         console = Console(markup=False, highlight=False, emoji=False, soft_wrap=False)
         if not console.is_terminal:
             console.width = max(console.width, 100)
-        console.print(outcome_table(self.outcome))
+        stacked = console.width < STACKED_BELOW
+        console.print(outcome_table(self.outcome, stacked=stacked))
         for sentence in self.outcome.sentences():
             console.print(sentence)
         if self.outcome.interrupted:

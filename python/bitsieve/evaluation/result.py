@@ -38,8 +38,9 @@ class NestedResult:
         What the search claimed inside each fold (``best_observed_score_``, ``best_score_``); NaN
         where the selector has no such attribute.
     optimism, remeasured_optimism : float
-        Mean claimed score minus mean honest score; NaN where nothing was claimed, or where the
-        search used another scorer or another estimator.
+        Mean claimed score minus mean honest score. The claim is the best that the search saw,
+        maybe of another selection than the one it returned. NaN where nothing was claimed, or
+        where the search used another scorer or another estimator.
     supports : bool array of shape (n_folds, n_features)
         The features that each fold selected.
     consensus_support : bool array of shape (n_features,)

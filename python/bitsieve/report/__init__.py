@@ -17,11 +17,13 @@ from __future__ import annotations
 
 from bitsieve._files import write_atomically
 from bitsieve.report.convergence import ConvergenceInfo, convergence_info, plot_convergence
-from bitsieve.report.outcome import Outcome, outcome_table, printable
+from bitsieve.report.outcome import Outcome, printable
 from bitsieve.report.record import environment, file_identity, write_run_json
 from bitsieve.report.selection import selection_rows, write_selection_csv
+from bitsieve.report.table import STACKED_BELOW, outcome_table
 
 __all__ = [
+    "STACKED_BELOW",
     "ConvergenceInfo",
     "Outcome",
     "convergence_info",

@@ -166,6 +166,7 @@ def _running_mean(values: _Floats, window: int) -> _Floats:
 
 
 _LEVEL_STYLES: dict[str, dict[str, Any]] = {
+    "observed": {"color": "#333333", "linestyle": (0, (3, 1, 1, 1))},
     "re-measured": {"color": "#b36b00", "linestyle": (0, (5, 2))},
     "honest": {"color": "#b00020", "linestyle": "-"},
     "all features": {"color": "#555555", "linestyle": (0, (1, 1.5))},
@@ -239,12 +240,16 @@ def plot_convergence(
         where="post",
         color="black",
         linewidth=1.8,
-        label="best observed (optimistic)",
+        label="best observed so far (optimistic)",
     )
     if info.band is not None and "honest" in info.levels:
         above.axhspan(*info.band, color="#b00020", alpha=0.10, linewidth=0)
     outer = " (outer folds)" if info.band is None else " (outer folds; shaded: interval)"
-    notes = {"re-measured": " (optimistic)", "honest": outer}
+    notes = {
+        "observed": " (of the panel; optimistic)",
+        "re-measured": " (optimistic)",
+        "honest": outer,
+    }
     for name, level in info.levels.items():
         style = _LEVEL_STYLES.get(name, {"color": "#777777"})
         value = f"{level:.1f} %" if info.is_error else f"{level:.3f}"

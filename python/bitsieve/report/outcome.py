@@ -1,4 +1,4 @@
-"""The outcome of a selection job: its numbers, its table, and in words what each number is."""
+"""The outcome of a selection job: its numbers, and in words what each number is."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from bitsieve.report.selection import selection_rows
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from bitsieve.evaluation import NestedResult
 
-__all__ = ["Outcome", "outcome_table", "printable"]
+__all__ = ["Outcome", "counted", "printable"]
 
 _ERRORS = {"accuracy": "error", "balanced_accuracy": "balanced error"}
 
@@ -34,9 +32,10 @@ class Outcome:
     support : bool array of shape (n_features,)
         The selection from all samples.
     observed, remeasured : float
-        Scores (greater is better): best that the search saw, and the chosen selection measured
-        again on fresh folds of the same samples.
+        Scores (greater is better) of the selection: the best that the search saw of it, and
+        measured again on fresh folds of the same samples.
     n_evaluations, n_iterations : int
+        Of the search.
     seconds : float
         Wall-clock time of the search, in seconds.
     stop_reason : dict of str to object
@@ -44,6 +43,10 @@ class Outcome:
         The outer folds; None where there were none.
     interrupted : bool
         Whether the job was stopped before its end.
+    best_observed : float or None
+        The best that the search saw of any selection; None means ``observed``.
+    n_final_evaluations, n_finalists : int
+        What measuring the best again took on top of the search, and how many those were.
     """
 
     source: str
@@ -61,6 +64,15 @@ class Outcome:
     stop_reason: dict[str, Any] = field(default_factory=dict)
     nested: NestedResult | None = None
     interrupted: bool = False
+    best_observed: float | None = None
+    n_final_evaluations: int = 0
+    n_finalists: int = 0
+
+    @property
+    def best_of_another(self) -> float | None:
+        """The best score that the search saw where it is not the selection's own, else None."""
+        best = self.best_observed
+        return best if best is not None and best > self.observed else None
 
     @property
     def measure(self) -> str:
@@ -121,7 +133,7 @@ class Outcome:
         )
         if self.nested.score < self.nested.full_score:
             said.append(
-                f"On the same folds the full set of {_counted(len(self.names))} predicts "
+                f"On the same folds the full set of {counted(len(self.names))} predicts "
                 f"better than the selection does ({self.shown(self.nested.full_score)})."
             )
         if self.nested.beats_chance is False:
@@ -147,6 +159,9 @@ class Outcome:
             "selected": self.selected_names,
             "selected_indices": np.flatnonzero(self.support),
             "observed_score": self.observed,
+            "best_observed_score": (
+                self.observed if self.best_observed is None else self.best_observed
+            ),
             "remeasured_score": self.remeasured,
             "honest_score": None,
             "honest_interval": None,
@@ -155,6 +170,7 @@ class Outcome:
             "optimism": None,
             "better_than_chance": None,
             "n_evaluations": self.n_evaluations,
+            "n_final_evaluations": self.n_final_evaluations,
             "n_iterations": self.n_iterations,
             "stop_reason": self.stop_reason,
             "search_seconds": self.seconds,
@@ -183,7 +199,7 @@ class Outcome:
                 "outer_seconds": float(nested.seconds.sum()),
             }
         if self.is_error:
-            for name in ("observed", "remeasured", "honest", "full_set", "chance"):
+            for name in ("observed", "best_observed", "remeasured", "honest", "full_set", "chance"):
                 score = found[f"{name}_score"]
                 found[f"{name}_error"] = None if score is None else 1.0 - score
             if nested is not None:
@@ -194,95 +210,8 @@ class Outcome:
         return found
 
 
-def outcome_table(outcome: Outcome, *, n_names: int = 8) -> Table:
-    """Return the outcome as a Rich table.
-
-    Parameters
-    ----------
-    outcome : Outcome
-    n_names : int, default 8
-        How many names of the panel to show.
-
-    Returns
-    -------
-    rich.table.Table
-        Three columns: what, value, and what the value is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bitsieve.report import Outcome, outcome_table
-    >>> outcome = Outcome(
-    ...     source="genes.csv", method="bspsa", estimator="1nn", scoring="accuracy",
-    ...     names=["tp53", "egfr"], n_samples=40, support=np.array([True, False]), observed=0.95,
-    ...     remeasured=0.93, n_evaluations=30, n_iterations=10, seconds=0.1)
-    >>> outcome_table(outcome).row_count
-    5
-    >>> outcome.sentences()[-1]
-    'No outer folds were asked for: there is no honest error, so no number here may be published.'
-    """
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(
-        title=Text(
-            f"{printable(outcome.source)}: {outcome.n_samples:,} samples, "
-            f"{len(outcome.names):,} features; {outcome.method} with {outcome.estimator}"
-        ),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        show_header=False,
-    )
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
-
-    def row(what: str, value: str, note: str, style: str = "") -> None:
-        table.add_row(Text(what, style), Text(value, style), Text(note, style))
-
-    names = outcome.selected_names
-    first = ", ".join(printable(name) for name in names[:n_names])
-    more = f" and {len(names) - n_names:,} more" if len(names) > n_names else ""
-    row("panel", f"{len(names):,} of {len(outcome.names):,}", first + more or "no feature")
-    what, nested = outcome.measure, outcome.nested
-    row(f"observed {what}", outcome.shown(outcome.observed), "best the search saw; optimistic")
-    row(
-        f"re-measured {what}",
-        outcome.shown(outcome.remeasured),
-        "fresh folds of the same samples; optimistic",
-    )
-    if nested is not None:
-        row(
-            f"honest {what}",
-            outcome.shown(nested.score),
-            f"{nested.n_folds} outer folds, {outcome.interval_text()}",
-            "bold",
-        )
-        row(
-            f"full-set {what}",
-            outcome.shown(nested.full_score),
-            f"{_counted(len(outcome.names))}, same outer folds",
-        )
-        row(
-            f"chance {what}",
-            outcome.shown(nested.chance_score),
-            "no feature (the prior of the training part), same outer folds",
-        )
-    else:
-        row(f"honest {what}", "not measured", "no outer folds", "bold")
-    spent = outcome.seconds + (0.0 if nested is None else float(nested.seconds.sum()))
-    row(
-        "time",
-        f"{spent:.1f} s",
-        f"search {outcome.seconds:.1f} s ({outcome.n_evaluations:,} evaluations, "
-        f"{outcome.n_iterations:,} iterations)"
-        + ("" if nested is None else f", outer folds {float(nested.seconds.sum()):.1f} s"),
-    )
-    return table
-
-
-def _counted(n_features: int) -> str:
+def counted(n_features: int) -> str:
+    """Return a number of features as text, such as "1 feature" or "2,000 features"."""
     return f"{n_features:,} feature" + ("" if n_features == 1 else "s")
 
 

@@ -1,0 +1,134 @@
+"""The outcome of a selection job as a table for the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bitsieve.report.outcome import Outcome, counted, printable
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["STACKED_BELOW", "outcome_table"]
+
+#: Columns of a terminal below which the table is stacked.
+STACKED_BELOW = 60
+
+
+def outcome_table(outcome: Outcome, *, n_names: int = 8, stacked: bool = False) -> Table:
+    """Return the outcome as a Rich table.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    n_names : int, default 8
+        How many names of the panel to show.
+    stacked : bool, default False
+        What a value is on a line of its own below it, for terminals narrower than
+        :data:`STACKED_BELOW`.
+
+    Returns
+    -------
+    rich.table.Table
+        Three columns: what, value, and what the value is; one column where stacked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitsieve.report import Outcome, outcome_table
+    >>> outcome = Outcome(
+    ...     source="genes.csv", method="bspsa", estimator="1nn", scoring="accuracy",
+    ...     names=["tp53", "egfr"], n_samples=40, support=np.array([True, False]), observed=0.95,
+    ...     remeasured=0.93, n_evaluations=30, n_iterations=10, seconds=0.1)
+    >>> outcome_table(outcome).row_count
+    5
+    >>> outcome.sentences()[-1]
+    'No outer folds were asked for: there is no honest error, so no number here may be published.'
+    """
+    from rich import box
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=Text(
+            f"{printable(outcome.source)}: {outcome.n_samples:,} samples, "
+            f"{len(outcome.names):,} features; {outcome.method} with {outcome.estimator}"
+        ),
+        title_justify="left",
+        box=None if stacked else box.SIMPLE_HEAD,
+        show_header=False,
+    )
+    if stacked:
+        table.add_column(overflow="fold")
+        for what, value, note in _rows(outcome, n_names):
+            style = "bold" if what.startswith("honest") else ""
+            table.add_row(Text(f"{what}: {value}", style))
+            table.add_row(Padding(Text(note, style), (0, 0, 0, 2)))
+        return table
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for row in _rows(outcome, n_names):
+        style = "bold" if row[0].startswith("honest") else ""
+        table.add_row(*(Text(cell, style) for cell in row))
+    return table
+
+
+def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
+    """Return what, value, and what the value is, of each row of the table."""
+    names, what, nested = outcome.selected_names, outcome.measure, outcome.nested
+    first = ", ".join(printable(name) for name in names[:n_names])
+    more = f" and {len(names) - n_names:,} more" if len(names) > n_names else ""
+    another = outcome.best_of_another
+    beside = "" if another is None else f" ({outcome.shown(another)} of another panel)"
+    rows = [
+        ("panel", f"{len(names):,} of {len(outcome.names):,}", first + more or "no feature"),
+        (
+            f"observed {what}",
+            outcome.shown(outcome.observed),
+            f"best the search saw of it{beside}; optimistic",
+        ),
+        (
+            f"re-measured {what}",
+            outcome.shown(outcome.remeasured),
+            "fresh folds of the same samples; optimistic",
+        ),
+    ]
+    if nested is None:
+        rows.append((f"honest {what}", "not measured", "no outer folds"))
+    else:
+        rows += [
+            (
+                f"honest {what}",
+                outcome.shown(nested.score),
+                f"{nested.n_folds} outer folds, {outcome.interval_text()}",
+            ),
+            (
+                f"full-set {what}",
+                outcome.shown(nested.full_score),
+                f"{counted(len(outcome.names))}, same outer folds",
+            ),
+            (
+                f"chance {what}",
+                outcome.shown(nested.chance_score),
+                "no feature (the prior of the training part), same outer folds",
+            ),
+        ]
+    outer = 0.0 if nested is None else float(nested.seconds.sum())
+    again = ""
+    if outcome.n_final_evaluations:
+        best = "one" if outcome.n_finalists == 1 else f"{outcome.n_finalists}"
+        again = f" + {outcome.n_final_evaluations:,} to measure the best {best} again"
+    spent = (
+        f"search {outcome.seconds:.1f} s ({outcome.n_evaluations:,} evaluations, "
+        f"{outcome.n_iterations:,} iterations{again})"
+    )
+    rows.append(
+        (
+            "time",
+            f"{outcome.seconds + outer:.1f} s",
+            spent if nested is None else f"{spent}, outer folds {outer:.1f} s",
+        )
+    )
+    return rows
