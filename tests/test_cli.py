@@ -151,8 +151,6 @@ def test_select_writes_three_files(table: Path, out: Path) -> None:
 
 
 def test_the_record_repeats_the_run(table: Path, out: Path, tmp_path: Path) -> None:
-    import shlex
-
     arguments = ["select", table, "-t", "out come", "--max-iter", 20, "--repeats", 2, "-q"]
     assert _run(*arguments, "--out", out).exit_code == 0
     first = json.loads((out / "run.json").read_text(encoding="utf-8"))
@@ -546,6 +544,30 @@ def test_a_full_stdout(table: Path, out: Path) -> None:
     assert process.returncode == 1
     assert stderr == "bitsieve: error: No space left on device\n"
     assert sorted(os.listdir(out)) == _FILES
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell")
+@pytest.mark.parametrize(
+    ("redirection", "code"),
+    [
+        (">&-", 0),
+        ("2>&-", 0),
+        (">&- 2>&-", 0),
+        ("| head -1", 0),
+        ("| true", 0),
+        ("--json | true", 0),
+        ("--cv 1 2>&-", 2),
+        ("--cv 1 2>&1 | true", 2),
+    ],
+)
+def test_nobody_reads_what_is_printed(out: Path, redirection: str, code: int) -> None:
+    words = ["select", "--dataset", "iris", "--outer-folds", "0", "--out", str(out), *_QUICK]
+    command = shlex.join([sys.executable, "-m", "bitsieve", *words])
+    script = f"{command} {redirection}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (code, "")
+    if code == 0:
+        assert sorted(os.listdir(out)) == _FILES
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT between processes")

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 
@@ -159,15 +159,13 @@ def select(
         # A full disk must not cost what is shown, nor a full pipe what is written.
         try:
             if as_json:
-                sys.stdout.write(done.json())
+                _show(done.json())
             elif not quiet:
-                done.print()
-            sys.stdout.flush()
+                _show(done.text())
         finally:
             done.write()
         if not (as_json or quiet):
-            sys.stdout.write(f"\nWritten to {printable(str(out))}: {', '.join(FILES)}\n")
-            sys.stdout.flush()
+            _show(f"\nWritten to {printable(str(out))}: {', '.join(FILES)}\n")
     if done.outcome.interrupted:
         raise typer.Exit(130)
 
@@ -184,7 +182,7 @@ def datasets(
         if as_json:
             import json
 
-            sys.stdout.write(json.dumps({"datasets": rows}, indent=2) + "\n")
+            _show(json.dumps({"datasets": rows}, indent=2) + "\n")
         else:
             from rich import box
             from rich.console import Console
@@ -196,8 +194,10 @@ def datasets(
                 table.add_column(name, justify="right" if number else "left")
             for row in rows:
                 table.add_row(*(str(row[key]) for key in row))
-            Console(markup=False, highlight=False).print(table)
-        sys.stdout.flush()
+            console = Console(markup=False, highlight=False)
+            with console.capture() as captured:
+                console.print(table)
+            _show(captured.get())
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -232,13 +232,26 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(code)
 
 
+def _show(text: str) -> None:
+    """Write to stdout; a reader that has had enough, such as head, is no error."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _give_up(sys.stdout)
+
+
 def _fail(message: str, code: int) -> NoReturn:
     """Say what went wrong on one line of stderr and leave with an exit code."""
     from bitsieve.report.outcome import printable
 
     line = printable(" ".join(str(message).split()))
     # Not through a console: a long line must stay one line.
-    sys.stderr.write(f"bitsieve: error: {line}\n")
+    try:
+        sys.stderr.write(f"bitsieve: error: {line}\n")
+        sys.stderr.flush()
+    except OSError:
+        _give_up(sys.stderr)  # the exit code is all that is left to say
     raise typer.Exit(code)
 
 
@@ -253,7 +266,9 @@ def _one_line_errors() -> Iterator[None]:
         if os.environ.get("BITSIEVE_TRACEBACK"):
             raise
         if isinstance(error, OSError):
-            _give_up_stdout()
+            _give_up(sys.stdout)
+        if isinstance(error, BrokenPipeError):
+            raise typer.Exit(0) from error
         _fail(*_line_and_code(error))
 
 
@@ -280,12 +295,12 @@ def _line_and_code(error: BaseException) -> tuple[str, int]:
     )
 
 
-def _give_up_stdout() -> None:
-    """Let stdout lead nowhere if it takes no more, so that closing it does not fail again."""
+def _give_up(stream: TextIO) -> None:
+    """Let a stream lead nowhere if it takes no more, so that closing it does not fail again."""
     try:
-        sys.stdout.flush()
+        stream.flush()
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _text(error: BaseException) -> str:

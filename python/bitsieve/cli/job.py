@@ -17,7 +17,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -294,19 +294,21 @@ class FinishedJob:
         """Return the record as one JSON object with a final newline."""
         return json.dumps(jsonable(self.record), ensure_ascii=False, allow_nan=False) + "\n"
 
-    def print(self) -> None:
-        """Print the table and the sentences to stdout."""
+    def text(self) -> str:
+        """Return the table and the sentences, as wide and as coloured as stdout takes them."""
         from rich.console import Console
 
         console = Console(markup=False, highlight=False, emoji=False, soft_wrap=False)
         if not console.is_terminal:
             console.width = max(console.width, 100)
         stacked = console.width < STACKED_BELOW
-        console.print(outcome_table(self.outcome, stacked=stacked))
-        for sentence in self.outcome.sentences():
-            console.print(sentence)
-        if self.outcome.interrupted:
-            console.print("Stopped by Ctrl-C: these are the results so far.")
+        with console.capture() as captured:
+            console.print(outcome_table(self.outcome, stacked=stacked))
+            for sentence in self.outcome.sentences():
+                console.print(sentence)
+            if self.outcome.interrupted:
+                console.print("Stopped by Ctrl-C: these are the results so far.")
+        return captured.get()
 
 
 def _check_scoring(scoring: str) -> None:
@@ -331,7 +333,8 @@ def _plain_warnings() -> Iterator[None]:
         text = " ".join(str(message).split())
         if text not in seen:
             seen.add(text)
-            sys.stderr.write(f"bitsieve: warning: {text}\n")
+            with suppress(OSError):  # no reader
+                sys.stderr.write(f"bitsieve: warning: {text}\n")
 
     with warnings.catch_warnings():
         warnings.showwarning = show
