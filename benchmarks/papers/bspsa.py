@@ -163,10 +163,11 @@ def line(row: Row, records: list[dict[str, Any]]) -> str:
         values = [record[key] for record in records if key in record]
         return float(np.mean(values)) if values else math.nan
 
+    own = "-" if math.isnan(mean("honest_full")) else f"{mean('honest_full'):.2f}"
     paper = f"{row.error:.2f} +- {row.standard_error:.2f}"
     return (
         f"{row.name:<12}{paper:>15}{spread(records, 'observed'):>15}{mean('remeasured'):>10.2f}"
-        f"{spread(records, 'honest'):>15}{mean('honest_full'):>10.2f}"
+        f"{spread(records, 'honest'):>15}{own:>10}"
         f"{row.full:>13.2f}{mean('full'):>7.2f}"
         f"{row.size:>13}{mean('size'):>7.0f}{row.evaluations:>14}{mean('evaluations'):>7.0f}"
         f"{mean('minutes'):>9.3f}" + ("   unscored" if row.name in UNSCORED else "")
