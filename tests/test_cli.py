@@ -439,6 +439,22 @@ def test_a_disk_that_fills_up_keeps_the_record(
     assert json.loads(done.stdout)["results"]["selected"]
 
 
+def test_a_disk_too_full_for_one_file_gets_the_others(
+    table: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import bitsieve.cli.job
+
+    def full(path: Path, _: object) -> None:
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(bitsieve.cli.job, "write_run_json", full)
+    done = _run("select", table, "-t", "out come", "--out", out, *_QUICK)
+    assert done.exit_code == 1
+    assert done.stderr == f"bitsieve: error: No space left on device: {out / 'run.json'}\n"
+    assert "honest error" in done.stdout
+    assert sorted(os.listdir(out)) == ["convergence.png", "selection.csv"]
+
+
 def test_a_full_disk_under_the_checkpoints_is_one_line(
     table: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -450,10 +466,10 @@ def test_a_full_disk_under_the_checkpoints_is_one_line(
     monkeypatch.setattr(checkpoint, "write_atomically", full)
     done = _run(
         "select", table, "-t", "out come", "--out", out, "--checkpoint", tmp_path / "stored", "-q",
-        "--outer-folds", 0, *_QUICK,
+        *_QUICK,
     )  # fmt: skip
     assert done.exit_code == 0
-    assert done.stderr.startswith("bitsieve: warning: cannot write checkpoint ")
+    assert done.stderr.startswith("bitsieve: warning: cannot write checkpoints in ")
     assert "No space left on device" in done.stderr
     assert done.stderr.count("\n") == 1
 

@@ -398,7 +398,10 @@ def test_a_full_disk_costs_the_checkpoint_but_not_the_run(tmp_path, monkeypatch)
     monkeypatch.setattr(os, "fsync", full)
     monkeypatch.setattr("bitsieve.search.loop._CHECKPOINT_PERIOD", 0.0)
     monkeypatch.setattr("bitsieve.search.loop._CHECKPOINT_SHARE", 0.0)
-    with pytest.warns(RuntimeWarning, match=r"cannot write checkpoint .*No space left") as caught:
+    refused = r"cannot write checkpoints in .*No space left"
+    with pytest.warns(RuntimeWarning, match=refused) as caught:
+        RuntimeWarning, match=r"cannot write checkpoints in .*No space left"
+    ) as caught:
         result = spsa_run(toy(), checkpoint=tmp_path)
     assert len(caught) == 1
     assert result.checkpoint is None

@@ -264,17 +264,32 @@ class FinishedJob:
         Raises
         ------
         OSError
-            Where a file cannot be written.
+            Of the first file that cannot be written, after all of them were tried.
         """
-        outcome, nested, out = self.outcome, self.outcome.nested, self.job.out
-        write_run_json(out / "run.json", self.record)
+        failures: list[OSError] = []
+        for write in (self._write_record, self._write_selection, self._write_picture):
+            try:
+                write()
+            except OSError as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]
+
+    def _write_record(self) -> None:
+        write_run_json(self.job.out / "run.json", self.record)
+
+    def _write_selection(self) -> None:
+        nested = self.outcome.nested
         write_selection_csv(
-            out / "selection.csv",
-            outcome.names,
-            outcome.support,
+            self.job.out / "selection.csv",
+            self.outcome.names,
+            self.outcome.support,
             None if nested is None else nested.n_times_selected,
             0 if nested is None else nested.n_folds,
         )
+
+    def _write_picture(self) -> None:
+        outcome, nested = self.outcome, self.outcome.nested
         # The curve of the best so far ends at the panel's own, unless another one was better.
         levels = {} if outcome.best_of_another is None else {"observed": outcome.observed}
         levels |= {"re-measured": outcome.remeasured}
@@ -288,7 +303,7 @@ class FinishedJob:
             interval=None if nested is None else nested.interval,
             title=f"{outcome.source}: {outcome.method} with {outcome.estimator}",
         )
-        plot_convergence(info, out / "convergence.png")
+        plot_convergence(info, self.job.out / "convergence.png")
 
     def json(self) -> str:
         """Return the record as one JSON object with a final newline."""

@@ -169,8 +169,8 @@ class CheckpointStore:
         except OSError as error:
             if not self.failed:
                 warnings.warn(
-                    f"cannot write checkpoint {self.path} ({error.strerror or error}); the run "
-                    "goes on, and what is on the disk is from before",
+                    f"cannot write checkpoints in {self.directory} ({error.strerror or error}); "
+                    "the run goes on, and what is on the disk is from before",
                     RuntimeWarning,
                     stacklevel=2,
                 )
