@@ -400,8 +400,6 @@ def test_a_full_disk_costs_the_checkpoint_but_not_the_run(tmp_path, monkeypatch)
     monkeypatch.setattr("bitsieve.search.loop._CHECKPOINT_SHARE", 0.0)
     refused = r"cannot write checkpoints in .*No space left"
     with pytest.warns(RuntimeWarning, match=refused) as caught:
-        RuntimeWarning, match=r"cannot write checkpoints in .*No space left"
-    ) as caught:
         result = spsa_run(toy(), checkpoint=tmp_path)
     assert len(caught) == 1
     assert result.checkpoint is None
