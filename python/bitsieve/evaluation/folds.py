@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -47,11 +48,7 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
     """
     splitter = check_cv(_checked(cv), y, classifier=is_classifier)
     folds = [
-        (
-            _positions(train, "training", number, len(y)),
-            _positions(test, "test", number, len(y)),
-        )
-        for number, (train, test) in enumerate(splitter.split(X, y, groups))
+        _pair(split, number, len(y)) for number, split in enumerate(splitter.split(X, y, groups))
     ]
     if not folds:
         raise ValueError("cv has no split: give at least one (train, test), better five or more")
@@ -64,7 +61,7 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
                 f"tests (sample {shared[0]}): a score of samples that were trained on is not "
                 "honest; take them out of the training part"
             )
-        key = b"|".join(np.sort(part).tobytes() for part in (train, test))
+        key = _digest(train, test)
         if key in seen:
             raise ValueError(
                 f"splits {seen[key]} and {number} of cv are the same: a split that counts twice "
@@ -76,6 +73,8 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
 
 def _checked(cv: Any) -> Any:
     """Return cv where scikit-learn can make something of it."""
+    if cv is None:
+        return None  # scikit-learn's own default
     if is_whole(cv):
         if cv < 2:
             raise ValueError(f"cv must be at least 2 outer folds, got {cv}; 5 is usual")
@@ -87,6 +86,26 @@ def _checked(cv: Any) -> Any:
             f"or a list of (train, test), got {cv!r}"
         )
     return cv
+
+
+def _digest(train: NDArray[np.int64], test: NDArray[np.int64]) -> bytes:
+    """Return what is the same for two splits of the same samples, whatever their order."""
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(np.int64(len(train)).tobytes())
+    digest.update(np.sort(train).tobytes())
+    digest.update(np.sort(test).tobytes())
+    return digest.digest()
+
+
+def _pair(split: Any, number: int, n_samples: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return one split as two arrays of positions."""
+    if not isinstance(split, (tuple, list, np.ndarray)) or len(split) != 2:
+        raise ValueError(f"split {number} of cv must be a pair (train, test), got {split!r}")
+    train, test = split
+    return (
+        _positions(train, "training", number, n_samples),
+        _positions(test, "test", number, n_samples),
+    )
 
 
 def _positions(part: Any, name: str, number: int, n_samples: int) -> NDArray[np.int64]:
