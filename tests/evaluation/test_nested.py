@@ -316,7 +316,7 @@ def test_bad_input_is_named() -> None:
         ([(range(100), [-1])], "the test part names sample -1"),
         ([(range(100), [100.5])], "must be positions of samples"),
         ([], "cv has no split"),
-        ([1, 2, 3], "split 0 of cv must be a pair"),
+        ([1, 2, 3], r"split 0 of cv must be \(train, test\), got 1"),
         (1, "cv must be at least 2 outer folds, got 1"),
         ("x", "cv must be a number of outer folds from 2 on"),
         (2.5, "cv must be a number of outer folds from 2 on"),

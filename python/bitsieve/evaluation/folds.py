@@ -48,7 +48,11 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
     """
     splitter = check_cv(_checked(cv), y, classifier=is_classifier)
     folds = [
-        _pair(split, number, len(y)) for number, split in enumerate(splitter.split(X, y, groups))
+        (
+            _positions(train, "training", number, len(y)),
+            _positions(test, "test", number, len(y)),
+        )
+        for number, (train, test) in enumerate(splitter.split(X, y, groups))
     ]
     if not folds:
         raise ValueError("cv has no split: give at least one (train, test), better five or more")
@@ -73,14 +77,18 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
 
 def _checked(cv: Any) -> Any:
     """Return cv where scikit-learn can make something of it."""
-    if cv is None:
-        return None  # scikit-learn's own default
+    is_text = isinstance(cv, (str, bytes))
+    if cv is None or (hasattr(cv, "split") and not is_text):
+        return cv
     if is_whole(cv):
         if cv < 2:
             raise ValueError(f"cv must be at least 2 outer folds, got {cv}; 5 is usual")
-    elif isinstance(cv, (str, bytes, bool, float)) or not (
-        hasattr(cv, "split") or hasattr(cv, "__iter__")
-    ):
+    elif hasattr(cv, "__iter__") and not is_text:
+        cv = list(cv)
+        for number, split in enumerate(cv):
+            if not hasattr(split, "__len__") or len(split) != 2:
+                raise ValueError(f"split {number} of cv must be (train, test), got {split!r}")
+    else:
         raise ValueError(
             "cv must be a number of outer folds from 2 on, a splitter such as StratifiedKFold(5), "
             f"or a list of (train, test), got {cv!r}"
@@ -95,17 +103,6 @@ def _digest(train: NDArray[np.int64], test: NDArray[np.int64]) -> bytes:
     digest.update(np.sort(train).tobytes())
     digest.update(np.sort(test).tobytes())
     return digest.digest()
-
-
-def _pair(split: Any, number: int, n_samples: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return one split as two arrays of positions."""
-    if not isinstance(split, (tuple, list, np.ndarray)) or len(split) != 2:
-        raise ValueError(f"split {number} of cv must be a pair (train, test), got {split!r}")
-    train, test = split
-    return (
-        _positions(train, "training", number, n_samples),
-        _positions(test, "test", number, n_samples),
-    )
 
 
 def _positions(part: Any, name: str, number: int, n_samples: int) -> NDArray[np.int64]:
