@@ -28,6 +28,17 @@ double choose_unit(const TableView& table) {
   return std::ldexp(1.0, std::max(product_exponent, sum_exponent));
 }
 
+// The rows of the next block, while this one is computed: a mask skips rows at random, and no
+// hardware prefetcher follows that. A fifth of the time where the table is not in a near cache.
+void prefetch_rows(const TableView& table, const std::int32_t* begin, const std::int32_t* end) {
+  if (table.ld > 1024) return;  // long rows are followed well enough
+  end = begin + std::min<std::ptrdiff_t>(end - begin, gram_block);
+  for (const std::int32_t* f = begin; f < end; ++f) {
+    const float* row = table.row(static_cast<std::size_t>(*f));
+    for (std::size_t i = 0; i < table.ld; i += 16) prefetch(row + i);
+  }
+}
+
 }  // namespace
 
 std::size_t gram_blocks(std::size_t m) {
@@ -94,6 +105,7 @@ void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
         if (squares != nullptr) {
           kernel.add_squares(table.values, ld, features->data() + b, m, squares);
         }
+        prefetch_rows(table, features->data() + b + m, features->data() + features->size());
         products(features->data() + b, m, sign, single ? gram : partial,
                  single ? fresh : b == begin);
         if (single) fresh = false;

@@ -5,6 +5,10 @@
 #include <new>
 #include <vector>
 
+#if defined(_MSC_VER) && defined(_M_X64)
+#include <xmmintrin.h>
+#endif
+
 namespace bitsieve {
 
 inline constexpr std::size_t cache_line = 64;
@@ -29,5 +33,16 @@ struct AlignedAllocator {
 
 template <typename T>
 using AlignedVector = std::vector<T, AlignedAllocator<T>>;
+
+// A hint that a line will be read soon.
+inline void prefetch(const void* address) {
+#if defined(__GNUC__)
+  __builtin_prefetch(address, 0, 2);
+#elif defined(_M_X64)
+  _mm_prefetch(static_cast<const char*>(address), _MM_HINT_T1);
+#else
+  (void)address;
+#endif
+}
 
 }  // namespace bitsieve
