@@ -14,6 +14,9 @@
 #if !defined(_WIN32)
 #include <pthread.h>
 #endif
+#if defined(BITSIEVE_X86)
+#include <immintrin.h>
+#endif
 
 namespace bitsieve {
 namespace {
@@ -30,12 +33,37 @@ bool poll_says_stop() {
   return current_poll();
 }
 
+void relax() {
+#if defined(BITSIEVE_X86)
+  _mm_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+// Waking a parked thread takes tens of microseconds, much on a virtual machine. One call of a kernel
+// follows another, so whoever has nothing to do looks around this long before it parks.
+constexpr auto patience = std::chrono::microseconds(50);
+
+template <typename Condition>
+bool spin_until(Condition&& condition) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  do {
+    for (int k = 0; k < 64; ++k) {
+      if (condition()) return true;
+      relax();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return condition();
+}
+
 struct Job {
   std::size_t n_chunks;
   const std::function<void(std::size_t, int)>* body;
   std::atomic<std::size_t> next{0};
   std::atomic<bool> cancelled{false};
   std::atomic<int> next_worker{1};
+  std::atomic<int> active{0};  // helpers at work
   std::mutex error_mutex;
   std::exception_ptr error;
 
@@ -75,62 +103,53 @@ class Pool {
       } catch (const std::system_error&) {
         // No more threads to be had (limits of a container): those there are will do.
       }
-      requests_.push_back({&job, n_helpers, 0});
+      requests_.push_back({&job, n_helpers});
+      wanted_ += n_helpers;
     }
     wake_.notify_all();
     job.work(0, true);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      const auto own = std::find_if(requests_.begin(), requests_.end(),
+                                    [&](const Request& request) { return request.job == &job; });
+      wanted_ -= own->wanted;  // no one else may join
+      requests_.erase(own);
+    }
+    if (spin_until([&] { return job.active.load() == 0; })) {
+      // The last helper may still hold the lock in which it said so.
+      const std::lock_guard<std::mutex> lock(mutex_);
+      return;
+    }
     std::unique_lock<std::mutex> lock(mutex_);
-    for (auto it = requests_.begin(); it != requests_.end(); ++it) {
-      if (it->job == &job) {
-        it->wanted = 0;  // no one else may join
-        break;
-      }
-    }
-    done_.wait(lock, [&] { return active_of(job) == 0; });
-    for (auto it = requests_.begin(); it != requests_.end(); ++it) {
-      if (it->job == &job) {
-        requests_.erase(it);
-        break;
-      }
-    }
+    done_.wait(lock, [&] { return job.active.load() == 0; });
   }
 
  private:
   struct Request {
     Job* job;
     int wanted;
-    int active;
   };
-
-  int active_of(const Job& job) const {
-    for (const auto& request : requests_) {
-      if (request.job == &job) return request.active;
-    }
-    return 0;
-  }
-
-  Request* wanting() {
-    for (auto& request : requests_) {
-      if (request.wanted > 0) return &request;
-    }
-    return nullptr;
-  }
 
   void loop() {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
-      wake_.wait(lock, [&] { return wanting() != nullptr; });
-      Request* request = wanting();
-      Job* job = request->job;
-      --request->wanted;
-      ++request->active;
+      if (wanted_.load() == 0) {
+        lock.unlock();
+        spin_until([&] { return wanted_.load() > 0; });
+        lock.lock();
+        wake_.wait(lock, [&] { return wanted_.load() > 0; });
+      }
+      Request& request = *std::find_if(requests_.begin(), requests_.end(),
+                                       [](const Request& each) { return each.wanted > 0; });
+      Job* job = request.job;
+      --request.wanted;
+      --wanted_;
+      ++job->active;
       const int worker = job->next_worker.fetch_add(1);
       lock.unlock();
       job->work(worker, false);
       lock.lock();
-      for (auto& each : requests_) {
-        if (each.job == job) --each.active;
-      }
+      --job->active;  // under the lock: the job is gone as soon as its caller sees this
       done_.notify_all();
     }
   }
@@ -139,6 +158,7 @@ class Pool {
   std::condition_variable wake_, done_;
   std::vector<std::thread> threads_;
   std::vector<Request> requests_;
+  std::atomic<int> wanted_{0};  // helpers, over all requests; changed under the lock
 };
 
 // Never destroyed: in a forked child its threads do not exist, and joining parked threads at

@@ -173,7 +173,7 @@ void FixedGram::add(const std::vector<std::int32_t>& features, int sign, int n_t
       }
     };
     // Waking threads costs some microseconds; a block must be worth it.
-    const bool worth = ld * ld * m > 400000;
+    const bool worth = ld * ld * m > 1000000;
     parallel_for(n_tasks, worth ? n_threads : 1, task);
   }
 }
