@@ -125,7 +125,8 @@ def _first_letters(estimator, X, y) -> float:
 @pytest.mark.usefixtures("one_blas_thread")
 def test_callable_scorer_sees_the_labels() -> None:
     y = np.array(["ant", "ape", "bee", "cow"])[MULTI]
-    fitness = compile(KNeighborsClassifier(3), X, y, scoring=_first_letters, cv=3)
+    # In this process: a worker of another could not import this module.
+    fitness = compile(KNeighborsClassifier(3), X, y, scoring=_first_letters, cv=3, n_jobs=1)
     expected = _expected(KNeighborsClassifier(3), y, scoring=_first_letters, cv=3)
     np.testing.assert_allclose(fitness.evaluate_splits(MASKS), expected, rtol=1e-12)
 
