@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
 
+from bitsieve.evaluation.interval import Interval
 from bitsieve.report import STACKED_BELOW, Outcome, outcome_table
 
 
@@ -63,3 +65,88 @@ def test_no_word_is_broken(width: int) -> None:
     shown = _shown(outcome, width)
     assert max(len(line) for line in shown.splitlines()) <= width
     assert set(_shown(outcome, 500).replace(":", "").split()) == set(shown.replace(":", "").split())
+
+
+class _Folds:
+    """What the table reads of the outer folds."""
+
+    level, score, full_score, chance_score, beats_chance = 0.95, 0.9, 0.8, 0.5, True
+    interval = Interval(0.8, 1.0)
+
+    def __init__(self, supports: Any) -> None:
+        self.supports = np.asarray(supports, dtype=bool)
+        self.n_folds = len(self.supports)
+        self.n_features = self.supports.sum(axis=1)
+        self.n_times_selected = self.supports.sum(axis=0)
+        self.seconds = np.ones(self.n_folds)
+
+
+def _wide(supports: Any, n_selected: int = 10, **options: Any) -> Outcome:
+    """200 features, the first ones in the panel."""
+    folds: Any = _Folds(supports)
+    return replace(
+        _outcome(**options),
+        names=[f"g{i}" for i in range(200)],
+        support=np.arange(200) < n_selected,
+        nested=folds,
+    )
+
+
+def test_a_panel_that_recurs_is_counted() -> None:
+    supports = np.tile(np.arange(200) < 8, (5, 1))
+    supports[0, 7] = False
+    outcome = _wide(supports)
+    assert outcome.recurrence == (7, 1, 2)
+    assert outcome.recurs_by_chance is False
+    text = " ".join(_shown(outcome, 200).split())
+    assert "stability 7 of 10" in text
+    assert "(all 5: 7, some: 1, none: 2)" in text
+    assert "markers" not in " ".join(outcome.sentences())
+
+
+def test_panels_drawn_at_random_are_no_markers() -> None:
+    rng = np.random.default_rng(0)
+    drawn = [_wide([rng.permutation(200) < 10 for _ in range(5)]) for _ in range(100)]
+    by_chance = [outcome for outcome in drawn if outcome.recurs_by_chance]
+    assert len(by_chance) >= 95
+    assert "do not read these features as markers." in by_chance[0].sentences()[0]
+
+
+def test_a_panel_that_mostly_does_not_recur_is_no_marker_either() -> None:
+    outcome = _wide(np.tile(np.arange(200) < 4, (5, 1)))
+    assert outcome.recurs_by_chance is False
+    assert outcome.sentences()[0] == (
+        "No outer fold selected 6 of the panel's 10 features. Other samples would give another "
+        "panel: do not read these features as markers."
+    )
+
+
+@pytest.mark.parametrize("value", [False, True])
+def test_folds_that_keep_all_or_nothing_tell_nothing(value: bool) -> None:
+    assert _wide(np.full((5, 200), value)).recurs_by_chance is None
+    assert _outcome().recurs_by_chance is None
+    assert _outcome().recurrence is None
+
+
+def test_a_large_free_panel_is_remarked_on() -> None:
+    supports = np.tile(np.arange(200) < 60, (5, 1))
+    note = "The panel holds 60 features; --n-features 20 asks for a small one."
+    assert note in _wide(supports, 60).sentences()
+    assert note not in _wide(supports, 60, is_sized=True).sentences()
+    assert "--n-features" not in " ".join(_wide(supports, 50).sentences())
+
+
+def test_a_search_cut_short_says_so() -> None:
+    cut = {"stop_reason": {"max_time": 1.0}}
+    assert _outcome(max_iter=3000, **cut).sentences()[0] == (
+        "Stopped by --max-time after 1,000 of 3,000 iterations."
+    )
+    assert _outcome(**cut).sentences()[0] == "Stopped by --max-time after 1,000 iterations."
+    assert "Stopped" not in " ".join(_outcome(max_iter=3000).sentences())
+
+
+def test_the_seed_is_shown() -> None:
+    text = " ".join(_shown(_outcome(seed=1701417056), 200).split())
+    assert "seed 1701417056 another seed gives other folds and another error" in text
+    assert "choose it before you look" in text
+    assert "seed" not in _shown(_outcome(), 200)

@@ -101,7 +101,11 @@ def select(
         int | None, typer.Option(min=1, help="Iterations; if not given, the preset's number.")
     ] = None,
     max_time: Annotated[
-        float | None, typer.Option(help="Seconds for each search, above 0.")
+        float | None,
+        typer.Option(
+            help="Seconds for each search, that is 1 + the outer folds; measuring the finalists "
+            "comes on top."
+        ),
     ] = None,
     patience: Annotated[
         int | None,

@@ -171,6 +171,9 @@ class Job:
             best_observed=float(selector.best_observed_score_),
             n_final_evaluations=int(selector.n_final_evaluations_),
             n_finalists=len(selector.finalists_),
+            seed=selector.random_state,
+            max_iter=_most_iterations(selector, len(data.names)),
+            is_sized=self.n_features is not None,
         )
         record = self._record(selector, data, outcome)
         return FinishedJob(self, outcome, record, selector.history_)
@@ -332,6 +335,12 @@ def _check_scoring(scoring: str) -> None:
     known = get_scorer_names()
     if scoring not in known:
         raise ValueError(f"unknown --scoring {scoring!r}: {closest(scoring, known)}")
+
+
+def _most_iterations(selector: Any, n_features: int) -> int | None:
+    """Return the number of iterations that a search ends after, None without one."""
+    most, _ = selector._limits(n_features)
+    return None if most is None else int(most)
 
 
 def _fold_seed(seed: int) -> int:

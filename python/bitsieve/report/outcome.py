@@ -47,6 +47,12 @@ class Outcome:
         The best that the search saw of any selection; None means ``observed``.
     n_final_evaluations, n_finalists : int
         What measuring the best again took on top of the search, and how many those were.
+    seed : int or None
+        Of the search and the outer folds; None where it is not known.
+    max_iter : int or None
+        The most iterations that the search might have taken; None where it is not known.
+    is_sized : bool
+        Whether the size of the panel was asked for.
     """
 
     source: str
@@ -67,6 +73,9 @@ class Outcome:
     best_observed: float | None = None
     n_final_evaluations: int = 0
     n_finalists: int = 0
+    seed: int | None = None
+    max_iter: int | None = None
+    is_sized: bool = False
 
     @property
     def best_of_another(self) -> float | None:
@@ -89,6 +98,35 @@ class Outcome:
         """Selected features, the ones that most outer folds agreed on first."""
         times = None if self.nested is None else self.nested.n_times_selected
         return [row[0] for row in selection_rows(self.names, self.support, times) if row[2]]
+
+    @property
+    def recurrence(self) -> tuple[int, int, int] | None:
+        """How many features of the panel all, some and none of the outer folds selected again."""
+        if self.nested is None:
+            return None
+        times = self.nested.n_times_selected[self.support]
+        every, none = int((times == self.nested.n_folds).sum()), int((times == 0).sum())
+        return every, len(times) - every - none, none
+
+    @property
+    def recurs_by_chance(self) -> bool | None:
+        """Whether the panel recurs in the outer folds hardly more than one drawn at random would.
+
+        Chance is granted two standard deviations of the hypergeometric count, and a tenth of the
+        way from its mean to a panel that recurs in every fold. None where the folds cannot tell:
+        without folds, and where every feature or none was selected.
+        """
+        if self.nested is None:
+            return None
+        n, p, sizes = int(self.support.sum()), len(self.names), self.nested.n_features
+        shares = sizes / p
+        spread = float((n * shares * (1 - shares)).sum()) * (p - n) / max(p - 1, 1)
+        if spread <= 0.0:
+            return None
+        again = float(self.nested.n_times_selected[self.support].sum())
+        by_chance = float((n * shares).sum())
+        granted = max(2.0 * spread**0.5, 0.1 * (n * len(sizes) - by_chance))
+        return bool(again <= by_chance + granted)
 
     def shown(self, score: float) -> str:
         """Return a score as it is shown: 12.3 % for an error, 0.877 otherwise."""
@@ -114,10 +152,11 @@ class Outcome:
             Whole sentences, the most important ones last.
         """
         what = self.measure
-        said = [
+        said = self._remarks()
+        said.append(
             f"The observed and the re-measured {what} come from the samples that were searched: "
             "both are optimistic, neither may be published."
-        ]
+        )
         if self.nested is None:
             why = (
                 "The job was stopped before the outer folds were done"
@@ -143,6 +182,28 @@ class Outcome:
                 f"The interval of the honest {what} {lies} the chance level "
                 f"({self.shown(chance)}, a prediction that looks at no feature): this selection "
                 "is not shown to predict better than chance."
+            )
+        return said
+
+    def _remarks(self) -> list[str]:
+        """Say what to know of the search and of the panel before the numbers."""
+        said = []
+        n, p = int(self.support.sum()), len(self.names)
+        if "max_time" in self.stop_reason and self.n_iterations != self.max_iter:
+            of = "" if self.max_iter is None else f" of {self.max_iter:,}"
+            plural = "" if of == "" and self.n_iterations == 1 else "s"
+            said.append(f"Stopped by --max-time after {self.n_iterations:,}{of} iteration{plural}.")
+        if p > 100 and 4 * n > p and not self.is_sized:
+            said.append(f"The panel holds {counted(n)}; --n-features 20 asks for a small one.")
+        again = ""
+        if self.recurs_by_chance:
+            again = "The outer folds selected the panel's features hardly more often than chance."
+        elif self.recurrence is not None and 2 * self.recurrence[2] > n:
+            again = f"No outer fold selected {self.recurrence[2]:,} of the panel's {counted(n)}."
+        if again:
+            said.append(
+                f"{again} Other samples would give another panel: do not read these features as "
+                "markers."
             )
         return said
 

@@ -115,6 +115,25 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
                 "no feature (the prior of the training part), same outer folds",
             ),
         ]
+    if nested is not None and outcome.recurrence is not None:
+        every, some, none = outcome.recurrence
+        rows.append(
+            (
+                "stability",
+                f"{every:,} of {len(names):,}",
+                "features of the panel that all outer folds selected again "
+                f"(all {nested.n_folds}: {every:,}, some: {some:,}, none: {none:,})",
+            )
+        )
+    if outcome.seed is not None:
+        rows.append(
+            (
+                "seed",
+                f"{outcome.seed}",
+                f"another seed gives other folds and another {'honest ' if nested else ''}{what}: "
+                "choose it before you look",
+            )
+        )
     outer = 0.0 if nested is None else float(nested.seconds.sum())
     again = ""
     if outcome.n_final_evaluations:
