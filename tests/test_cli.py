@@ -108,6 +108,7 @@ def test_select_prints_the_numbers_and_what_they_are(table: Path, out: Path) -> 
     done = _run("select", table, "--target", "out come", "--out", out, *_QUICK)
     assert done.exit_code == 0, done.output
     text = " ".join(done.stdout.split())
+    assert text.startswith("40 samples (sick 20, well 20), 8 features expr.csv")
     assert "expr.csv: 40 samples, 8 features; bspsa with 1nn" in text
     assert "of 8 [red]first[/red]" in text
     assert "neither may be published" in text
@@ -270,9 +271,11 @@ def test_a_panel_file_with_labels_and_features_in_rows(tmp_path: Path, out: Path
     labels = _write(tmp_path / "labels.csv", [["id", "t"], *([r[0], r[-1]] for r in rows[1:])])
     done = _run(
         "select", tmp_path / "genes.csv.gz", "-t", labels, "--orient", "features",
-        "--out", out, "-q", *_QUICK,
+        "--out", out, *_QUICK,
     )  # fmt: skip
     assert done.exit_code == 0, done.output
+    said = "40 samples (sick 20, well 20), 8 features; labels matched by name"
+    assert done.stdout.splitlines()[0] == said
     record = json.loads((out / "run.json").read_text(encoding="utf-8"))
     assert record["data"]["n_features"] == 8
     assert record["input"]["target"]["sha256"] == hashlib.sha256(labels.read_bytes()).hexdigest()
@@ -306,7 +309,9 @@ def test_seeds_of_64_bits(out: Path, seed: int) -> None:
 
 
 def test_datasets() -> None:
-    assert "breast_cancer" in _run("datasets").stdout
+    text = _run("datasets").stdout
+    assert "breast_cancer" in text
+    assert "regression (from Python)" in text
     rows = json.loads(_run("datasets", "--json").stdout)["datasets"]
     iris = next(row for row in rows if row["name"] == "iris")
     assert (iris["samples"], iris["features"], iris["task"]) == (150, 4, "classification")
@@ -398,7 +403,7 @@ def test_damaged_and_absent_files(table: Path, tmp_path: Path, out: Path) -> Non
 def test_a_regression_target_is_refused(out: Path) -> None:
     done = _run("select", "--dataset", "diabetes", "--out", out)
     assert done.exit_code == 2
-    assert "the estimators here predict classes" in done.stderr
+    assert "bitsieve select predicts classes; for numbers use BinarySPSA" in done.stderr
 
 
 def test_out_must_be_a_folder_that_can_be_written(table: Path, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def test_bar_on_a_terminal(monkeypatch):
     text = screen.getvalue()
     assert "iteration" in text
     assert "features" in text
+    assert "best score" in text
     assert "evaluations/s" in text
 
 

@@ -84,7 +84,7 @@ def select(
     index: Annotated[
         str | None, typer.Option(help="Column with the row names, which is no feature.")
     ] = None,
-    method: Annotated[str, typer.Option(help="Search method.")] = "bspsa",
+    method: Annotated[str, typer.Option(help="Search method; known: bspsa.")] = "bspsa",
     estimator: Annotated[
         str, typer.Option(help="1nn, 3nn, 5nn, knn:K, nb, lda, logistic, svm or tree.")
     ] = "1nn",
@@ -197,8 +197,12 @@ def datasets(
                 number = name in ("samples", "features")
                 table.add_column(name, justify="right" if number else "left")
             for row in rows:
+                if row["task"] == "regression":
+                    row["task"] = "regression (from Python)"
                 table.add_row(*(str(row[key]) for key in row))
             console = Console(markup=False, highlight=False)
+            if not console.is_terminal:
+                console.width = max(console.width, 120)
             with console.capture() as captured:
                 console.print(table)
             _show(captured.get())

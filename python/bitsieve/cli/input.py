@@ -11,19 +11,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve.data import Table, datasets, read_table
+from bitsieve.data.labels import read_labels
 from bitsieve.report import file_identity
+from bitsieve.report.outcome import counted, printable
 
 __all__ = ["JobInput", "check_folds", "dataset_rows", "load_input", "make_folder", "refuse_file"]
 
 
 @dataclass(frozen=True, eq=False)
 class JobInput:
-    """A table of classes, where it came from, and what identifies the files."""
+    """A table of classes, where it came from, what identifies the files, how labels came in."""
 
     table: Table
     names: list[str]
     source: str
     identity: dict[str, Any]
+    matching: str | None = None
+
+    def summary(self) -> str:
+        """Return samples, classes, features and how labels met samples, as one line."""
+        classes, counts = np.unique(self.y, return_counts=True)
+        shown = [f"{c} {n:,}" for c, n in zip(classes[:8], counts[:8], strict=True)]
+        if len(classes) > 8:
+            shown.append(f"{len(classes) - 8:,} more")
+        said = f"{len(self.y):,} samples ({', '.join(shown)}), {counted(len(self.names))}"
+        return printable(said if self.matching is None else f"{said}; {self.matching}")
 
     @property
     def X(self) -> NDArray[Any]:
@@ -87,10 +99,11 @@ def load_input(
     if table.task != "classification":
         raise ValueError(
             f"{source}: the target holds numbers that are no classes (from {table.y.min():g} to "
-            f"{table.y.max():g}), but the estimators here predict classes; bin them first"
+            f"{table.y.max():g}); bitsieve select predicts classes; for numbers use BinarySPSA "
+            "from Python"
         )
     names = table.names or [f"x{i}" for i in range(table.n_features)]
-    return JobInput(table, list(names), source, identity)
+    return JobInput(table, list(names), source, identity, _matching(table, target))
 
 
 def check_folds(table: Table, *, outer_folds: int, cv: int) -> None:
@@ -149,6 +162,15 @@ def dataset_rows() -> list[dict[str, Any]]:
         }
         for bundle in bundles
     ]
+
+
+def _matching(table: Table, target: str | None) -> str | None:
+    """Return how the labels of a file met the samples; None where they are in the table itself."""
+    if target is None or target == table.target_name or not Path(target).is_file():
+        return None
+    if read_labels(Path(target)).names is None:
+        return "labels taken in order"
+    return "labels matched by name"
 
 
 def _bundled(name: str) -> Table:

@@ -102,6 +102,10 @@ class Job:
         )
         check_folds(data.table, outer_folds=self.outer_folds, cv=self.cv)
         make_folder(self.out)
+        if self.progress is None:
+            with suppress(OSError):  # no reader: that must not cost the search
+                sys.stdout.write(f"{data.summary()}\n")
+                sys.stdout.flush()
         with _plain_warnings():
             return self._search(model, data)
 

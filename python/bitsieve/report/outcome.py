@@ -181,7 +181,7 @@ class Outcome:
             said.append(
                 f"The interval of the honest {what} {lies} the chance level "
                 f"({self.shown(chance)}, a prediction that looks at no feature): this selection "
-                "is not shown to predict better than chance."
+                "is not shown to predict better than chance, and its features are no markers."
             )
         return said
 
@@ -195,6 +195,8 @@ class Outcome:
             said.append(f"Stopped by --max-time after {self.n_iterations:,}{of} iteration{plural}.")
         if p > 100 and 4 * n > p and not self.is_sized:
             said.append(f"The panel holds {counted(n)}; --n-features 20 asks for a small one.")
+            if self.nested is not None:
+                said.append("Panels this large recur in many outer folds even on noise.")
         again = ""
         if self.recurs_by_chance:
             again = "The outer folds selected the panel's features hardly more often than chance."

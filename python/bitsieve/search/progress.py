@@ -100,7 +100,7 @@ class ProgressBar:
         self._bar.update(
             self._task,
             completed=done,
-            text=f"iteration {iterations:,}  best {best:.4f}  {n_selected:,} features  "
+            text=f"iteration {iterations:,}  best score {best:.4f}  {n_selected:,} features  "
             f"{speed:,.0f} evaluations/s",
         )
         self._bar.refresh()
