@@ -317,6 +317,16 @@ def test_datasets() -> None:
     assert (iris["samples"], iris["features"], iris["task"]) == (150, 4, "classification")
 
 
+def test_labels_without_names_are_taken_in_order(tmp_path: Path, out: Path) -> None:
+    rows = _rows()
+    table = _write(tmp_path / "x.csv", [row[1:-1] for row in rows])
+    labels = _write(tmp_path / "y.csv", [[row[-1]] for row in rows[1:]])
+    done = _run("select", table, "-t", labels, "--out", out, "--outer-folds", 0, *_QUICK)
+    assert done.exit_code == 0, done.output
+    said = "40 samples (sick 20, well 20), 8 features; labels taken in order"
+    assert done.stdout.splitlines()[0] == said
+
+
 def _changed(path: Path, change: Any) -> Path:
     rows = [list(row) for row in _rows()]
     change(rows)

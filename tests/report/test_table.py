@@ -131,7 +131,9 @@ def test_folds_that_keep_all_or_nothing_tell_nothing(value: bool) -> None:
 def test_a_large_free_panel_is_remarked_on() -> None:
     supports = np.tile(np.arange(200) < 60, (5, 1))
     note = "The panel holds 60 features; --n-features 20 asks for a small one."
-    assert note in _wide(supports, 60).sentences()
+    sentences = _wide(supports, 60).sentences()
+    assert note in sentences
+    assert "Panels this large recur in many outer folds even on noise." in sentences
     assert note not in _wide(supports, 60, is_sized=True).sentences()
     assert "--n-features" not in " ".join(_wide(supports, 50).sentences())
 
