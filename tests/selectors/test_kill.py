@@ -48,7 +48,7 @@ def test_a_killed_fit_goes_on_bit_for_bit(tmp_path: Path) -> None:
     while True:
         before = stamp(directory)
         process = start(directory, output)
-        if kills < N_KILLS:
+        if kills < N_KILLS or resumed < N_KILLS // 2:
             # Most kills fall into the search: some moments after a new checkpoint.
             deadline = time.monotonic() + 60
             while stamp(directory) == before and process.poll() is None:
@@ -67,9 +67,8 @@ def test_a_killed_fit_goes_on_bit_for_bit(tmp_path: Path) -> None:
             for name, column in whole.history_.items():
                 if name != "seconds":
                     assert result[f"history_{name}"].tobytes() == column.tobytes(), name
-        if kills >= N_KILLS:
+        if kills >= N_KILLS and resumed >= N_KILLS // 2:
             break
         for path in directory.glob("run-*.npz"):
             path.unlink()
     print(f"{kills} kills, {resumed} of runs that were resumed; same history, panel and score")
-    assert resumed >= N_KILLS // 2
