@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TypeGuard
 
 import numpy as np
 
-__all__ = ["SEEDS", "is_whole", "seed", "whole"]
+__all__ = ["SEEDS", "is_whole", "key_of", "seed", "whole"]
 
 #: Seeds lie in [0, SEEDS).
 SEEDS = 2**64
@@ -72,3 +73,35 @@ def seed(name: str, value: object, *, instead: str = "") -> int:
     if not 0 <= value < SEEDS:
         raise ValueError(f"{name} must lie in [0, 2**64), got {value}")
     return int(value)
+
+
+def key_of(random_state: object) -> int:
+    """Return the seed that ``random_state`` stands for; None draws one from the system.
+
+    Parameters
+    ----------
+    random_state : int, numpy Generator or RandomState, or None
+
+    Returns
+    -------
+    int
+        In [0, 2**64).
+
+    Raises
+    ------
+    ValueError
+        If it is none of these, or an integer outside [0, 2**64).
+
+    Examples
+    --------
+    >>> key_of(7)
+    7
+    """
+    if random_state is None:
+        return secrets.randbits(64)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, SEEDS, dtype=np.uint64))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, SEEDS, dtype=np.uint64))
+    expected = "or None, or a numpy Generator or RandomState"
+    return seed("random_state", random_state, instead=expected)

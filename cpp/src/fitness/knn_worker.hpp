@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "bitsieve/core/parallel.hpp"
-
 #include "bitsieve/fitness/knn.hpp"
 
 namespace bitsieve {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from bitsieve._checks import seed
+from bitsieve._checks import key_of
 from bitsieve.evaluation.folds import outer_folds
 from bitsieve.evaluation.interval import corrected_t_interval, score_range
 from bitsieve.evaluation.result import NestedResult
@@ -116,7 +115,7 @@ def nested_cross_validate(
     >>> round(result.score, 3), result.consensus_support.tolist()
     (0.967, [False, False, True, True])
     """
-    base = _base_seed(random_state)
+    base = key_of(random_state)
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must be strictly between 0 and 1, got {level!r}")
     X, y, groups = indexable(X, y, groups)
@@ -177,18 +176,6 @@ def nested_cross_validate(
         folds=folds,
         feature_names=column_names(X),
     )
-
-
-def _base_seed(random_state: Any) -> int:
-    """Return the number that the seeds of the folds are drawn from."""
-    if random_state is None:
-        return secrets.randbits(32)
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(0, 2**64, dtype=np.uint64))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(0, 2**64, dtype=np.uint64))
-    expected = "or None, or a numpy Generator or RandomState"
-    return seed("random_state", random_state, instead=expected)
 
 
 def _split_estimator(selector: Any, estimator: Any) -> tuple[Any, Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._checks import seed
+from bitsieve._checks import key_of
 
 __all__ = ["FOLDS", "MEASUREMENT", "RandomState", "SeedWords", "check_random_state"]
 
@@ -42,14 +41,7 @@ def check_random_state(random_state: RandomState) -> int:
     >>> check_random_state(7)
     7
     """
-    if random_state is None:
-        return secrets.randbits(64)
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(0, 2**64, dtype=np.uint64))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(0, 2**64, dtype=np.uint64))
-    expected = "or None, or a numpy Generator or RandomState"
-    return seed("random_state", random_state, instead=expected)
+    return key_of(random_state)
 
 
 class SeedWords:
