@@ -22,6 +22,7 @@ __all__ = [
     "data",
     "datasets",
     "evaluation",
+    "filters",
     "fitness",
     "get_isa",
     "report",
@@ -42,7 +43,7 @@ _NAMES = {
 }
 
 if TYPE_CHECKING:
-    from bitsieve import data, datasets, evaluation, fitness, report, search, selectors
+    from bitsieve import data, datasets, evaluation, filters, fitness, report, search, selectors
     from bitsieve._isa import available_isas, get_isa, set_isa
     from bitsieve._versions import show_versions
     from bitsieve.masks import Masks

@@ -60,11 +60,17 @@ struct Isa {
 };
 
 #include "body.hpp"
+#include "body_information.hpp"
+#include "body_relief.hpp"
+#include "body_univariate.hpp"
 
 }  // namespace avx2
 
 const Kernels kernels_avx2 = {
     "avx2",
+    &avx2::relief_kernels,
+    &avx2::information_kernels,
+    &avx2::univariate_kernels,
     avx2::gram_float,
     avx2::add_squares,
     avx2::gram_fixed,

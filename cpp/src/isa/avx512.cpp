@@ -52,11 +52,17 @@ struct Isa {
 };
 
 #include "body.hpp"
+#include "body_information.hpp"
+#include "body_relief.hpp"
+#include "body_univariate.hpp"
 
 }  // namespace avx512
 
 const Kernels kernels_avx512 = {
     "avx512",
+    &avx512::relief_kernels,
+    &avx512::information_kernels,
+    &avx512::univariate_kernels,
     avx512::gram_float,
     avx512::add_squares,
     avx512::gram_fixed,

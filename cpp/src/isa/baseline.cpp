@@ -97,11 +97,17 @@ struct Isa {
 };
 
 #include "body.hpp"
+#include "body_information.hpp"
+#include "body_relief.hpp"
+#include "body_univariate.hpp"
 
 }  // namespace baseline
 
 const Kernels kernels_baseline = {
     "baseline",
+    &baseline::relief_kernels,
+    &baseline::information_kernels,
+    &baseline::univariate_kernels,
     baseline::gram_float,
     baseline::add_squares,
     baseline::gram_fixed,

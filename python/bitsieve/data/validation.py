@@ -72,7 +72,11 @@ def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 def check_matrix(
-    X: Any, names: Sequence[str] | None = None
+    X: Any,
+    names: Sequence[str] | None = None,
+    *,
+    allow_nan: bool = False,
+    allow_constant: bool = False,
 ) -> tuple[NDArray[Any], list[str] | None]:
     """Turn samples x features into the one array form used inside, or say why not.
 
@@ -83,11 +87,15 @@ def check_matrix(
         where that holds every value of their type, float64 otherwise.
     names : sequence of str, optional
         Feature names; those of a DataFrame by default.
+    allow_nan : bool, default False
+        Let NaN pass, as a missing value. Infinite values are refused all the same.
+    allow_constant : bool, default False
+        Let a table pass that has no column that varies.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        C-ordered, aligned, native float32 or float64, finite.
+        C-ordered, aligned, native float32 or float64, finite but for NaN where that is allowed.
     names : list of str or None
         Feature names.
 
@@ -103,7 +111,7 @@ def check_matrix(
     >>> X.dtype, names
     (dtype('float64'), ['a', 'b'])
     """
-    array, own_names = _as_array(X)
+    array, own_names = _as_array(X, allow_masked=allow_nan)
     names = check_names(own_names if names is None else names, array.shape[1])
     _check_shape(array)
     if array.dtype.kind == "O":
@@ -113,8 +121,9 @@ def check_matrix(
     elif array.dtype.kind not in "biuf":
         raise ValueError(f"Complex data not supported: X has dtype {array.dtype}; pass X.real")
     array = _contiguous(array)
-    _check_finite(array, names)
-    _check_varies(array)
+    _check_finite(array, names, allow_nan=allow_nan)
+    if not allow_constant:
+        _check_varies(array)
     return array, names
 
 
@@ -211,7 +220,7 @@ def check_target(y: Any, n_samples: int, task: Task | None = None) -> Target:
     return Target(y, "classification", classes, codes.reshape(-1).astype(np.int32))
 
 
-def _as_array(X: Any) -> tuple[NDArray[Any], list[str] | None]:
+def _as_array(X: Any, *, allow_masked: bool) -> tuple[NDArray[Any], list[str] | None]:
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise ValueError(
             f"Sparse input is not supported, got {type(X).__name__} of shape {X.shape}; "
@@ -222,6 +231,8 @@ def _as_array(X: Any) -> tuple[NDArray[Any], list[str] | None]:
             return np.empty(X.shape), column_names(X)
         return matrix_of_frame(X), column_names(X)
     if isinstance(X, np.ma.MaskedArray) and bool(np.ma.getmaskarray(X).any()):
+        if allow_masked:
+            return np.ma.filled(X.astype(np.float64), np.nan), None
         raise ValueError(
             f"Input X contains NaN: {plural(int(np.ma.getmaskarray(X).sum()), 'value')} masked; "
             "fill them in with X.filled(...)"
@@ -302,7 +313,7 @@ def _row_chunks(array: NDArray[Any]) -> list[NDArray[Any]]:
     return [array[i : i + step] for i in range(0, array.shape[0], step)]
 
 
-def _check_finite(array: NDArray[Any], names: list[str] | None) -> None:
+def _check_finite(array: NDArray[Any], names: list[str] | None, *, allow_nan: bool) -> None:
     if all(np.isfinite(chunk).all() for chunk in _row_chunks(array)):
         return
     nan = sum(np.isnan(chunk).sum(axis=0) for chunk in _row_chunks(array))
@@ -312,7 +323,7 @@ def _check_finite(array: NDArray[Any], names: list[str] | None) -> None:
         ("infinity", inf, "clip them"),
     ):
         columns = np.flatnonzero(count).tolist()
-        if columns:
+        if columns and not (allow_nan and what == "NaN"):
             raise ValueError(
                 f"Input X contains {what}: {plural(int(np.sum(count)), 'value')} in "
                 f"{name_columns(columns, names)}; {way_out}, or drop the columns or the samples"

@@ -1,0 +1,9 @@
+#include "rooms.hpp"
+
+namespace py = pybind11;
+
+namespace bitsieve {
+
+void register_information(py::module_& module) { (void)module; }
+
+}  // namespace bitsieve

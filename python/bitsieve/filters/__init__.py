@@ -1,0 +1,17 @@
+"""A score for every feature, each feature by itself or beside those already chosen.
+
+::
+
+    X, y -> _input.py (one check for all) -> relief.py        neighbours: Relief, ReliefF, SURF ...
+                                             information.py   mutual information, greedy criteria
+                                             univariate.py    t, F, AUC ..., one pass over the table
+                                             orthogonal.py    Gram-Schmidt
+                                             aggregation.py   one ranking out of several
+
+Every function takes ``(X, y, ...)`` and returns one score a feature, greater is better, so that it
+works as ``score_func`` of scikit-learn's ``SelectKBest``; greedy methods return an order.
+"""
+
+from __future__ import annotations
+
+__all__: list[str] = []

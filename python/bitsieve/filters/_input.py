@@ -1,0 +1,84 @@
+"""What every filter does with X and y before it computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve.data import Table
+from bitsieve.data.validation import Task, check_matrix, check_target
+
+__all__ = ["FilterInput", "check_input"]
+
+
+@dataclass(frozen=True, eq=False)
+class FilterInput:
+    """X and y as the kernels take them.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        C-ordered float32 or float64; the user's own array where it was one already.
+    names : list of str or None
+        Feature names.
+    y : ndarray of shape (n_samples,)
+        As it came.
+    codes : ndarray of shape (n_samples,)
+        Int32 class codes in the order of ``classes``; empty for a numeric target.
+    classes : ndarray of shape (n_classes,)
+        Sorted labels; empty for a numeric target.
+    """
+
+    X: NDArray[Any]
+    names: list[str] | None
+    y: NDArray[Any]
+    codes: NDArray[np.int32]
+    classes: NDArray[Any]
+
+    @property
+    def n_samples(self) -> int:
+        """Rows of X."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Columns of X."""
+        return int(self.X.shape[1])
+
+
+def check_input(X: Any, y: Any, *, task: Task | None, allow_nan: bool = False) -> FilterInput:
+    """Check X and y.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame or Table of shape (n_samples, n_features)
+        A table brings its own target where y is None.
+    y : array-like of shape (n_samples,) or None
+    task : {"classification", "regression"} or None
+        What the filter needs; None decides from y.
+    allow_nan : bool, default False
+        Whether NaN in X stands for a missing value.
+
+    Returns
+    -------
+    FilterInput
+
+    Raises
+    ------
+    ValueError
+        Where either is unfit, with the words of :mod:`bitsieve.data.validation`.
+    """
+    if isinstance(X, Table):
+        array, names = X.X, X.names
+        y = X.y if y is None else y
+    else:
+        array, names = check_matrix(X, allow_nan=allow_nan, allow_constant=True)
+    if y is None:
+        raise ValueError("y is needed: the labels or numbers to score the features against")
+    target = check_target(y, len(array), task)
+    codes = np.empty(0, dtype=np.int32) if target.codes is None else target.codes
+    classes = np.empty(0) if target.classes is None else target.classes
+    return FilterInput(array, names, target.y, codes, classes)
