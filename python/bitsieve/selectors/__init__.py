@@ -7,6 +7,8 @@
     parameters --> _make_search ---------------/
 
     _base.py   everything that all searches share: validation, tags, fit, fitted attributes
+    _ranked.py   everything that all rankings share: the best of the scores that a filter gives
+    _refusals.py  what scikit-learn expects to be refused, in its words
     _scoring.py  whether a scorer can score a target, before a long search
     spsa.py    BinarySPSA: its own parameters, and the search that they make
     named.py   short names, as the command line takes them

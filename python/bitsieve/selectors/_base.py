@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from bitsieve import fitness as fitness_room
 from bitsieve.data import Table
 from bitsieve.search import check_random_state, run
+from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.selectors._scoring import check_scoring
 from bitsieve.selectors._seeding import seeded
 
@@ -162,13 +163,10 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     def _check_input(self, X: Any, y: Any) -> Table:
         """Check X and y and set what scikit-learn expects about features."""
         if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
-                "is None."
-            )
+            raise needs_target(self)
         if getattr(y, "ndim", 1) == 2:
             y = column_or_1d(y, warn=True)
-        _refuse_what_scikit_learn_refuses(X)
+        refuse_what_scikit_learn_refuses(X)
         table = Table(X, y, task="regression" if is_regressor(self.estimator) else "classification")
         # The table has checked the values; what is left are names and number of the features.
         validate_data(self, X, y, skip_check_array=True)
@@ -206,18 +204,3 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             tags.classifier_tags = wrapped.classifier_tags
             tags.regressor_tags = wrapped.regressor_tags
         return tags
-
-
-def _refuse_what_scikit_learn_refuses(X: Any) -> None:
-    """Refuse in scikit-learn's own words and types where its checks of estimators ask for them."""
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    if len(shape) == 2 and shape[1] == 0:
-        raise ValueError(
-            f"Found array with 0 feature(s) (shape={tuple(shape)}) while a minimum of 1 is "
-            "required."
-        )
-    if isinstance(X, np.ndarray) and X.dtype == object:
-        for value in X.flat:
-            known = value is None or isinstance(value, (str, bytes)) or hasattr(value, "__float__")
-            if not known and type(value).__name__ not in ("NAType", "NaTType"):
-                float(value)  # a TypeError that names the type
