@@ -17,6 +17,28 @@ def mask_pack(masks: NDArray[np.bool_]) -> NDArray[np.uint64]: ...
 def mask_unpack(words: NDArray[np.uint64], n_features: int) -> NDArray[np.bool_]: ...
 def mask_counts(words: NDArray[np.uint64]) -> NDArray[np.int64]: ...
 def hamming_median(words: NDArray[np.uint64], anchor: NDArray[np.uint64]) -> NDArray[np.uint64]: ...
+def mdl_cut_points(
+    X: NDArray[np.float32] | NDArray[np.float64],
+    classes: NDArray[np.int32],
+    *,
+    n_classes: int,
+    distinct: bool,
+    n_threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
+def mean_sd_cut_points(
+    X: NDArray[np.float32] | NDArray[np.float64], *, width: float, n_threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
+def level_cut_points(
+    X: NDArray[np.float32] | NDArray[np.float64], *, max_levels: int, n_threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.uint8]]: ...
+def apply_cut_points(
+    X: NDArray[np.float32] | NDArray[np.float64],
+    cuts: NDArray[np.float64],
+    begin: NDArray[np.int64],
+    *,
+    missing_level: bool,
+    n_threads: int,
+) -> NDArray[np.uint8]: ...
 
 class BinarySPSA:
     def __init__(
