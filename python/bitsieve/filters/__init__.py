@@ -14,4 +14,6 @@ works as ``score_func`` of scikit-learn's ``SelectKBest``; greedy methods return
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from bitsieve.filters.aggregation import rank_aggregation
+
+__all__ = ["rank_aggregation"]
