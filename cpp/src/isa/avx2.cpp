@@ -57,6 +57,68 @@ struct Isa {
     _mm256_store_si256(place,
                        sign > 0 ? _mm256_add_epi64(old, change) : _mm256_sub_epi64(old, change));
   }
+
+  // Integers of 32, 16 and 8 bits, and doubles, for the Relief family.
+  using U = __m256i;
+  static constexpr int l1_rows = 2;
+  static U zero_words() { return _mm256_setzero_si256(); }
+  static U load_words(const std::uint32_t* p) {
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  static U load_halves(const std::uint16_t* p) {
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  static U load_bytes(const std::uint8_t* p) {
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  static U max_words(U a, U b) { return _mm256_max_epu32(a, b); }
+  static U add_words(U a, U b) { return _mm256_add_epi32(a, b); }
+  static U max_halves(U a, U b) { return _mm256_max_epu16(a, b); }
+  static U add_halves(U a, U b) { return _mm256_add_epi16(a, b); }
+  static U pair_halves(U a) {
+    return _mm256_add_epi32(_mm256_and_si256(a, _mm256_set1_epi32(0xFFFF)), _mm256_srli_epi32(a, 16));
+  }
+  static U add_differences(U total, U a, U b) {
+    return _mm256_add_epi64(total, _mm256_sad_epu8(a, b));
+  }
+  template <int N>
+  static void sum_words(const U* words, std::int64_t* out) {
+    const __m256i low = _mm256_set1_epi64x(0xFFFFFFFF);
+    for (int n = 0; n < N; n += 4) {
+      __m256i a[4], b[2];
+      for (int k = 0; k < 4; ++k) {
+        a[k] = _mm256_add_epi64(_mm256_and_si256(words[n + k], low),
+                                _mm256_srli_epi64(words[n + k], 32));
+      }
+      for (int k = 0; k < 2; ++k) {
+        b[k] = _mm256_add_epi64(_mm256_unpacklo_epi64(a[2 * k], a[2 * k + 1]),
+                                _mm256_unpackhi_epi64(a[2 * k], a[2 * k + 1]));
+      }
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + n),
+                          _mm256_add_epi64(_mm256_permute2x128_si256(b[0], b[1], 0x20),
+                                           _mm256_permute2x128_si256(b[0], b[1], 0x31)));
+    }
+  }
+  static D load_any(const double* p) { return _mm256_loadu_pd(p); }
+  static D load_as_double(const double* p) { return _mm256_loadu_pd(p); }
+  static D load_as_double(const float* p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
+  static void store(double* p, D a) { _mm256_store_pd(p, a); }
+  static D add(D a, D b) { return _mm256_add_pd(a, b); }
+  static D subtract(D a, D b) { return _mm256_sub_pd(a, b); }
+  static D multiply(D a, D b) { return _mm256_mul_pd(a, b); }
+  static D minimum(D a, D b) { return _mm256_min_pd(a, b); }
+  static D maximum(D a, D b) { return _mm256_max_pd(a, b); }
+  static D magnitude(D a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
+  static D scale_add(D a, D b, D c) { return _mm256_fmadd_pd(a, b, c); }
+  static double sum(D a) {
+    const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
+  }
+  static D store_rounded(std::uint32_t* p, D a) {
+    const __m128i rounded = _mm256_cvtpd_epi32(a);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), rounded);
+    return _mm256_cvtepi32_pd(rounded);
+  }
 };
 
 #include "body.hpp"

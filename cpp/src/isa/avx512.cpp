@@ -49,6 +49,62 @@ struct Isa {
     const L old = _mm512_load_si512(p);
     _mm512_store_si512(p, sign > 0 ? _mm512_add_epi64(old, change) : _mm512_sub_epi64(old, change));
   }
+
+  // Integers of 32, 16 and 8 bits, and doubles, for the Relief family.
+  using U = __m512i;
+  static constexpr int l1_rows = 4;
+  static U zero_words() { return _mm512_setzero_si512(); }
+  static U load_words(const std::uint32_t* p) { return _mm512_load_si512(p); }
+  static U load_halves(const std::uint16_t* p) { return _mm512_load_si512(p); }
+  static U load_bytes(const std::uint8_t* p) { return _mm512_load_si512(p); }
+  static U max_words(U a, U b) { return _mm512_max_epu32(a, b); }
+  static U add_words(U a, U b) { return _mm512_add_epi32(a, b); }
+  static U max_halves(U a, U b) { return _mm512_max_epu16(a, b); }
+  static U add_halves(U a, U b) { return _mm512_add_epi16(a, b); }
+  static U pair_halves(U a) {
+    return _mm512_add_epi32(_mm512_and_si512(a, _mm512_set1_epi32(0xFFFF)), _mm512_srli_epi32(a, 16));
+  }
+  static U add_differences(U total, U a, U b) {
+    return _mm512_add_epi64(total, _mm512_sad_epu8(a, b));
+  }
+  template <int N>
+  static void sum_words(const U* words, std::int64_t* out) {
+    const __m512i low = _mm512_set1_epi64(0xFFFFFFFF);
+    for (int n = 0; n < N; n += 8) {
+      __m512i a[8], b[4], c[2];
+      for (int k = 0; k < 8; ++k) {
+        a[k] = _mm512_add_epi64(_mm512_and_si512(words[n + k], low),
+                                _mm512_srli_epi64(words[n + k], 32));
+      }
+      for (int k = 0; k < 4; ++k) {
+        b[k] = _mm512_add_epi64(_mm512_unpacklo_epi64(a[2 * k], a[2 * k + 1]),
+                                _mm512_unpackhi_epi64(a[2 * k], a[2 * k + 1]));
+      }
+      for (int k = 0; k < 2; ++k) {
+        c[k] = _mm512_add_epi64(_mm512_shuffle_i64x2(b[2 * k], b[2 * k + 1], 0x88),
+                                _mm512_shuffle_i64x2(b[2 * k], b[2 * k + 1], 0xDD));
+      }
+      _mm512_storeu_si512(out + n, _mm512_add_epi64(_mm512_shuffle_i64x2(c[0], c[1], 0x88),
+                                                    _mm512_shuffle_i64x2(c[0], c[1], 0xDD)));
+    }
+  }
+  static D load_any(const double* p) { return _mm512_loadu_pd(p); }
+  static D load_as_double(const double* p) { return _mm512_loadu_pd(p); }
+  static D load_as_double(const float* p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }
+  static void store(double* p, D a) { _mm512_store_pd(p, a); }
+  static D add(D a, D b) { return _mm512_add_pd(a, b); }
+  static D subtract(D a, D b) { return _mm512_sub_pd(a, b); }
+  static D multiply(D a, D b) { return _mm512_mul_pd(a, b); }
+  static D minimum(D a, D b) { return _mm512_min_pd(a, b); }
+  static D maximum(D a, D b) { return _mm512_max_pd(a, b); }
+  static D magnitude(D a) { return _mm512_abs_pd(a); }
+  static D scale_add(D a, D b, D c) { return _mm512_fmadd_pd(a, b, c); }
+  static double sum(D a) { return _mm512_reduce_add_pd(a); }
+  static D store_rounded(std::uint32_t* p, D a) {
+    const __m256i rounded = _mm512_cvtpd_epi32(a);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), rounded);
+    return _mm512_cvtepi32_pd(rounded);
+  }
 };
 
 #include "body.hpp"

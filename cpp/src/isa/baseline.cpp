@@ -5,6 +5,9 @@
 
 #include "bitsieve/isa/kernels.hpp"
 
+// Declared by hand: <cmath> is not for files of this folder.
+extern "C" double fma(double, double, double);
+
 namespace bitsieve {
 namespace baseline {
 
@@ -93,6 +96,105 @@ struct Isa {
       const std::uint64_t old = static_cast<std::uint64_t>(p[lane]);
       p[lane] = static_cast<std::int64_t>(sign > 0 ? old + change : old - change);
     }
+  }
+
+  // Integers of 32, 16 and 8 bits, and doubles, for the Relief family.
+  struct U {
+    std::uint32_t v[width];
+  };
+  static constexpr int l1_rows = 2;
+  template <typename Function>
+  static U map_words(Function&& function) {
+    U out;
+    for (int lane = 0; lane < width; ++lane) out.v[lane] = function(lane);
+    return out;
+  }
+  template <typename Function>
+  static D map_doubles(Function&& function) {
+    D out;
+    for (int lane = 0; lane < width_double; ++lane) out.v[lane] = function(lane);
+    return out;
+  }
+  static U zero_words() { return U{}; }
+  static U load_words(const std::uint32_t* p) { return map_words([&](int l) { return p[l]; }); }
+  static U load_halves(const std::uint16_t* p) {
+    return map_words([&](int l) {
+      return static_cast<std::uint32_t>(p[2 * l]) | static_cast<std::uint32_t>(p[2 * l + 1]) << 16;
+    });
+  }
+  static U load_bytes(const std::uint8_t* p) {
+    return map_words([&](int l) {
+      std::uint32_t word = 0;
+      for (int k = 3; k >= 0; --k) word = word << 8 | p[4 * l + k];
+      return word;
+    });
+  }
+  static U max_words(U a, U b) {
+    return map_words([&](int l) { return a.v[l] > b.v[l] ? a.v[l] : b.v[l]; });
+  }
+  static U add_words(U a, U b) { return map_words([&](int l) { return a.v[l] + b.v[l]; }); }
+  static U max_halves(U a, U b) {
+    return map_words([&](int l) {
+      const std::uint32_t low_a = a.v[l] & 0xFFFFu, low_b = b.v[l] & 0xFFFFu;
+      const std::uint32_t high_a = a.v[l] & 0xFFFF0000u, high_b = b.v[l] & 0xFFFF0000u;
+      return (low_a > low_b ? low_a : low_b) | (high_a > high_b ? high_a : high_b);
+    });
+  }
+  // No half ever carries into its neighbour: sums stay below 2^16.
+  static U add_halves(U a, U b) { return add_words(a, b); }
+  static U pair_halves(U a) {
+    return map_words([&](int l) { return (a.v[l] & 0xFFFFu) + (a.v[l] >> 16); });
+  }
+  static U add_differences(U total, U a, U b) {
+    return map_words([&](int l) {
+      std::uint32_t sum = total.v[l];
+      for (int shift = 0; shift < 32; shift += 8) {
+        const std::uint32_t x = a.v[l] >> shift & 0xFFu, y = b.v[l] >> shift & 0xFFu;
+        sum += x > y ? x - y : y - x;
+      }
+      return sum;
+    });
+  }
+  template <int N>
+  static void sum_words(const U* words, std::int64_t* out) {
+    for (int n = 0; n < N; ++n) {
+      std::int64_t total = 0;
+      for (int lane = 0; lane < width; ++lane) total += words[n].v[lane];
+      out[n] = total;
+    }
+  }
+  static D load_any(const double* p) { return load(p); }
+  static D load_as_double(const double* p) { return load(p); }
+  static D load_as_double(const float* p) {
+    return map_doubles([&](int l) { return static_cast<double>(p[l]); });
+  }
+  static void store(double* p, D a) {
+    for (int lane = 0; lane < width_double; ++lane) p[lane] = a.v[lane];
+  }
+  static D add(D a, D b) { return map_doubles([&](int l) { return a.v[l] + b.v[l]; }); }
+  static D subtract(D a, D b) { return map_doubles([&](int l) { return a.v[l] - b.v[l]; }); }
+  static D multiply(D a, D b) { return map_doubles([&](int l) { return a.v[l] * b.v[l]; }); }
+  static D minimum(D a, D b) {
+    return map_doubles([&](int l) { return a.v[l] < b.v[l] ? a.v[l] : b.v[l]; });
+  }
+  static D maximum(D a, D b) {
+    return map_doubles([&](int l) { return a.v[l] > b.v[l] ? a.v[l] : b.v[l]; });
+  }
+  static D magnitude(D a) { return map_doubles([&](int l) { return a.v[l] < 0 ? -a.v[l] : a.v[l]; }); }
+  // One rounding, as an FMA unit does: the library's function uses the unit where there is one.
+  static D scale_add(D a, D b, D c) {
+    return map_doubles([&](int l) { return fma(a.v[l], b.v[l], c.v[l]); });
+  }
+  static double sum(D a) {
+    double total = 0.0;
+    for (int lane = 0; lane < width_double; ++lane) total += a.v[lane];
+    return total;
+  }
+  static D store_rounded(std::uint32_t* p, D a) {
+    return map_doubles([&](int l) {
+      p[l] = static_cast<std::uint32_t>(a.v[l] + 0.5);
+      return static_cast<double>(p[l]);
+    });
   }
 };
 
