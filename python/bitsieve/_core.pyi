@@ -115,3 +115,49 @@ class KnnFitness:
         self, mask: NDArray[np.uint64], n_threads: int = ...
     ) -> tuple[NDArray[np.int64], float]: ...
     def counters(self) -> dict[str, int]: ...
+
+class DiscreteTable:
+    def __init__(
+        self, codes: NDArray[np.uint8], n_levels: NDArray[np.int32], n_threads: int = ...
+    ) -> None: ...
+    @staticmethod
+    def from_columns(
+        begin: NDArray[np.int64],
+        rows: NDArray[np.int32],
+        values: NDArray[np.uint8],
+        rest: NDArray[np.uint8],
+        n_levels: NDArray[np.int32],
+        n_samples: int,
+        n_threads: int = ...,
+    ) -> DiscreteTable: ...
+    @property
+    def n_samples(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    def entropies(self, correction: str = ..., prior: float = ...) -> NDArray[np.float64]: ...
+    def joint_entropy(
+        self,
+        target: NDArray[np.uint8] | NDArray[np.int32],
+        n_levels: int,
+        features: NDArray[np.int64] | None = ...,
+        correction: str = ...,
+        prior: float = ...,
+    ) -> NDArray[np.float64]: ...
+    def mutual_information(
+        self,
+        target: NDArray[np.uint8] | NDArray[np.int32],
+        n_levels: int,
+        features: NDArray[np.int64] | None = ...,
+        correction: str = ...,
+        prior: float = ...,
+    ) -> NDArray[np.float64]: ...
+    def conditional_mutual_information(
+        self,
+        target: NDArray[np.uint8] | NDArray[np.int32],
+        n_levels: int,
+        given: NDArray[np.uint8] | NDArray[np.int32],
+        n_given: int,
+        features: NDArray[np.int64] | None = ...,
+        correction: str = ...,
+        prior: float = ...,
+    ) -> NDArray[np.float64]: ...
