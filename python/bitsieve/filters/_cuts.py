@@ -1,0 +1,150 @@
+"""Cut points of every column, and how each method of discretisation finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve import _core
+from bitsieve._errors import plural
+
+__all__ = ["Cuts", "equal_frequency", "equal_width", "from_columns", "mdl", "mean_sd", "user"]
+
+_BLOCK = 1 << 18  # values sorted at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Ascending cut points of all columns, one after the other.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_cuts,)
+        Float64.
+    begin : ndarray of shape (n_features + 1,)
+        Int64; the cuts of column f are ``values[begin[f]:begin[f + 1]]``.
+    """
+
+    values: NDArray[np.float64]
+    begin: NDArray[np.int64]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Cuts a column."""
+        return np.diff(self.begin)
+
+    def columns(self) -> list[NDArray[np.float64]]:
+        """One array a column."""
+        return np.split(self.values, self.begin[1:-1])
+
+    def replaced(self, mask: NDArray[np.bool_], other: Cuts) -> Cuts:
+        """The columns under the mask from another."""
+        if not mask.any():
+            return self
+        counts = np.where(mask, other.counts, self.counts)
+        taken = np.repeat(mask, counts)
+        values = np.empty(len(taken))
+        values[taken] = other.values[np.repeat(mask, other.counts)]
+        values[~taken] = self.values[np.repeat(~mask, self.counts)]
+        return Cuts(values, _begin(counts))
+
+    def apply(self, X: NDArray[Any], *, missing_level: bool, n_threads: int) -> NDArray[np.uint8]:
+        """Levels (n_samples, n_features): how many cuts of its column lie below a value."""
+        return _core.apply_cut_points(
+            X, self.values, self.begin, missing_level=missing_level, n_threads=n_threads
+        )
+
+
+def _begin(counts: NDArray[Any]) -> NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+
+
+def mdl(
+    X: NDArray[Any], codes: NDArray[np.int32], n_classes: int, *, encoding: str, n_threads: int
+) -> Cuts:
+    """Fayyad and Irani's recursive splits."""
+    found = _core.mdl_cut_points(
+        X, codes, n_classes=n_classes, distinct=encoding == "distinct", n_threads=n_threads
+    )
+    return Cuts(*found)
+
+
+def mean_sd(X: NDArray[Any], width: float, *, n_threads: int) -> Cuts:
+    """Below, around and above the mean."""
+    return Cuts(*_core.mean_sd_cut_points(X, width=width, n_threads=n_threads))
+
+
+def equal_width(X: NDArray[Any], n_bins: int) -> Cuts:
+    """Bins of one width between the least and the greatest value of each column."""
+    low = np.fmin.reduce(X, axis=0).astype(np.float64)
+    high = np.fmax.reduce(X, axis=0).astype(np.float64)
+    share = np.arange(1, n_bins) / n_bins
+    # Not low + share * (high - low), which overflows where the ends have opposite signs.
+    grid = low[:, None] * (1.0 - share) + high[:, None] * share
+    return _useful(np.sort(grid, axis=1), low, high)
+
+
+def equal_frequency(X: NDArray[Any], n_bins: int) -> Cuts:
+    """Bins of one number of samples, as far as equal values allow."""
+    n, p = X.shape
+    step = max(1, _BLOCK // n)
+    parts = [_quantiles(X[:, f : f + step], n_bins) for f in range(0, p, step)]
+    grid, low, high = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return _useful(grid, low, high)
+
+
+def _quantiles(X: NDArray[Any], n_bins: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    columns = np.sort(X.T, axis=1).astype(np.float64)  # NaN last
+    n_there = (~np.isnan(columns)).sum(axis=1)[:, None]
+    at = (np.arange(1, n_bins) * n_there + n_bins // 2) // n_bins
+    last = np.maximum(n_there - 1, 0)
+    below = np.take_along_axis(columns, np.clip(at - 1, 0, last), axis=1)
+    above = np.take_along_axis(columns, np.minimum(at, last), axis=1)
+    middle = below / 2 + above / 2
+    # Never so far that the greater of two neighbouring numbers would be below.
+    grid = np.where((middle >= below) & (middle < above), middle, below)
+    return grid, columns[:, 0], np.take_along_axis(columns, last, axis=1)[:, 0]
+
+
+def _useful(grid: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Cuts:
+    """Drop cuts that come twice and those with no value on one side."""
+    with np.errstate(invalid="ignore"):
+        kept = (grid >= low[:, None]) & (grid < high[:, None])
+    kept[:, 1:] &= grid[:, 1:] > grid[:, :-1]
+    return Cuts(grid[kept], _begin(kept.sum(axis=1)))
+
+
+def from_columns(columns: Sequence[NDArray[np.float64]]) -> Cuts:
+    """Join one array of cuts a column."""
+    values = np.concatenate([np.empty(0), *columns])
+    return Cuts(values, _begin(np.array([len(c) for c in columns])))
+
+
+def user(bins: Any, n_features: int) -> Cuts:
+    """Cut points as they were given: the same for all columns, or one list a column.
+
+    Raises
+    ------
+    ValueError
+        If they are not finite numbers in ascending order, or not one list a column.
+    """
+    if bins is None:
+        raise ValueError("method='user' needs bins: cut points for all columns, or a list a column")
+    shared = all(np.ndim(b) == 0 for b in bins)
+    if not shared and len(bins) != n_features:
+        raise ValueError(
+            f"bins holds cut points of {plural(len(bins), 'column')}, but X has "
+            f"{plural(n_features, 'column')}; pass one list a column, or one for all"
+        )
+    columns = [np.array(b, dtype=np.float64, ndmin=1) for b in ([bins] if shared else bins)]
+    for j, cuts in enumerate(columns):
+        if cuts.ndim != 1 or not np.isfinite(cuts).all() or (np.diff(cuts) <= 0).any():
+            where = "" if shared else f" of column {j}"
+            raise ValueError(
+                f"bins{where} must be finite numbers in ascending order, got {cuts.tolist()}"
+            )
+    return from_columns(columns * n_features if shared else columns)
