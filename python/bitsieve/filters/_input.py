@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bitsieve.data import Table
 from bitsieve.data.validation import Task, check_matrix, check_target
 
-__all__ = ["FilterInput", "check_input"]
+__all__ = ["FilterInput", "check_input", "width_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,3 +82,19 @@ def check_input(X: Any, y: Any, *, task: Task | None, allow_nan: bool = False) -
     codes = np.empty(0, dtype=np.int32) if target.codes is None else target.codes
     classes = np.empty(0) if target.classes is None else target.classes
     return FilterInput(array, names, target.y, codes, classes)
+
+
+def width_of(X: Any) -> int:
+    """Return the number of features of anything that :func:`check_input` takes, or refuse it.
+
+    Examples
+    --------
+    >>> width_of([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    3
+    """
+    if isinstance(X, Table):
+        return X.n_features
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) == 2:
+        return int(shape[1])
+    return int(check_matrix(X, allow_nan=True, allow_constant=True)[0].shape[1])
