@@ -1,0 +1,207 @@
+"""Tables of numbers and categories: columns of categories become codes and are flagged."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve._checks import is_whole
+from bitsieve._errors import closest, name_columns, plural
+from bitsieve.data import Table
+from bitsieve.data.frames import column_names, is_frame
+from bitsieve.data.lines import is_number
+
+__all__ = ["code_categories", "discrete_mask"]
+
+_COMMA_OR_POINT = str.maketrans(",", ".")
+
+
+def code_categories(X: Any, named: Any = ()) -> tuple[Any, list[int]]:
+    """Replace the columns of categories, text and booleans of a data frame by codes.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame or Table of shape (n_samples, n_features)
+        Anything but a frame is given back as it is.
+    named : array-like, default ()
+        What the user calls discrete, by name: text that is all numbers is taken for a column
+        read wrongly unless it is named here.
+
+    Returns
+    -------
+    X : array-like
+        Frame of the same library; each code is the position of a category among those of its
+        column, as a float, NaN where it is missing.
+    discrete : list of int
+        Columns that were coded.
+
+    Raises
+    ------
+    ValueError
+        If a text column that is not named holds numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [40.0, 52.0], "grade": ["low", "high"]})
+    >>> coded, discrete = code_categories(frame)
+    >>> discrete, coded["grade"].tolist()
+    ([1], [1.0, 0.0])
+    """
+    if not is_frame(X):
+        return X, []
+    pandas = type(X).__module__.partition(".")[0] == "pandas"
+    kinds = [_kind_of_pandas(X, j) if pandas else _kind_of_polars(X, j) for j in range(X.shape[1])]
+    discrete = [j for j, kind in enumerate(kinds) if kind]
+    names = [str(c) for c in X.columns]
+    known = {str(n) for n in np.ravel(np.asarray(named, dtype=object)) if isinstance(n, str)}
+    coded = X.copy(deep=False) if pandas else X
+    slips = []
+    for j in discrete:
+        if kinds[j] == "boolean":
+            continue
+        values = (X.iloc[:, j] if pandas else X.to_series(j)).to_numpy()
+        if kinds[j] == "text" and names[j] not in known and _numbers_as_text(values):
+            slips.append(j)
+            continue
+        codes = _codes(values)
+        if pandas:
+            coded.isetitem(j, codes)
+        else:
+            column = sys.modules["polars"].Series(names[j], codes)
+            coded = coded.with_columns(column)
+    if slips:
+        raise ValueError(
+            f"X must hold numbers or categories, but {name_columns(slips, column_names(X))} "
+            f"{'hold' if len(slips) > 1 else 'holds'} numbers written as text; turn them into "
+            "numbers (pandas.to_numeric), or name them in discrete_features"
+        )
+    return coded, discrete
+
+
+def discrete_mask(
+    given: Any, n_features: int, names: list[str] | None, coded: list[int]
+) -> NDArray[np.bool_]:
+    """Turn ``discrete_features`` into one flag a feature.
+
+    Parameters
+    ----------
+    given : "auto", or array-like of bool, int or str
+        Flags, positions or names; "auto" stands for the coded columns alone. Coded columns are
+        discrete whatever is given.
+    n_features : int
+    names : list of str or None
+    coded : list of int
+        Columns of categories.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, a position out of range, or the flags are too few or too many.
+
+    Examples
+    --------
+    >>> discrete_mask(["grade"], 2, ["age", "grade"], []).tolist()
+    [False, True]
+    """
+    mask = np.zeros(n_features, dtype=bool)
+    mask[coded] = True
+    if isinstance(given, str):
+        if given == "auto":
+            return mask
+        given = [given]
+    items = np.asarray(given)
+    if items.ndim != 1:
+        raise ValueError(
+            "discrete_features must be 'auto', flags, positions or names of features, got "
+            f"{given!r}"
+        )
+    if items.dtype == bool:
+        if len(items) != n_features:
+            raise ValueError(
+                f"discrete_features has {plural(len(items), 'flag')}, but X has "
+                f"{plural(n_features, 'feature')}; pass one a feature"
+            )
+        return np.logical_or(mask, items)
+    position = _position_of_name(names) if items.dtype.kind in "UO" else _check_position(n_features)
+    mask[[position(item) for item in items.tolist()]] = True
+    return mask
+
+
+def feature_names(X: Any) -> list[str] | None:
+    """Names that a frame or a Table brings; None for arrays."""
+    if isinstance(X, Table):
+        return X.names
+    return column_names(X) if is_frame(X) else None
+
+
+def _position_of_name(names: list[str] | None) -> Callable[[Any], int]:
+    def position(name: Any) -> int:
+        if names is None:
+            raise ValueError(
+                f"discrete_features names {name!r}, but the columns of X have no names; pass "
+                "positions or flags, or a DataFrame"
+            )
+        if name not in names:
+            raise ValueError(
+                f"discrete_features names {name!r}, which X does not have; {closest(name, names)}"
+            )
+        return names.index(name)
+
+    return position
+
+
+def _check_position(n_features: int) -> Callable[[Any], int]:
+    def position(value: Any) -> int:
+        if not is_whole(value) or not -n_features <= value < n_features:
+            raise ValueError(
+                "discrete_features must hold flags, names or positions in "
+                f"[0, {n_features}), got {value!r}"
+            )
+        return int(value)
+
+    return position
+
+
+def _codes(values: NDArray[Any]) -> NDArray[np.float32]:
+    missing = np.array([v is None or v != v or type(v).__name__ == "NAType" for v in values])
+    out = np.full(len(values), np.nan, dtype=np.float32)
+    if not missing.all():
+        known = np.array([str(v) for v in values[~missing]])
+        out[~missing] = np.unique(known, return_inverse=True)[1]
+    return out
+
+
+def _numbers_as_text(values: NDArray[Any]) -> bool:
+    text = {v for v in values.tolist() if isinstance(v, str)}
+    return bool(text) and all(is_number(v.translate(_COMMA_OR_POINT).strip()) for v in text)
+
+
+def _kind_of_pandas(frame: Any, j: int) -> str:
+    dtype = frame.dtypes.iloc[j]
+    name = type(dtype).__name__
+    if name == "CategoricalDtype":
+        return "category"
+    if name == "StringDtype":
+        return "text"
+    if str(dtype) in ("bool", "boolean"):
+        return "boolean"
+    if getattr(dtype, "kind", "") == "O":
+        infer = sys.modules["pandas"].api.types.infer_dtype
+        return {"string": "text", "boolean": "boolean"}.get(infer(frame.iloc[:, j]), "")
+    return ""
+
+
+def _kind_of_polars(frame: Any, j: int) -> str:
+    dtype = str(frame.dtypes[j])
+    if dtype.startswith(("Categorical", "Enum")):
+        return "category"
+    return {"String": "text", "Utf8": "text", "Boolean": "boolean"}.get(dtype, "")
