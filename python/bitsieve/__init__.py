@@ -16,7 +16,9 @@ logging.getLogger("bitsieve").addHandler(logging.NullHandler())
 
 __all__ = [
     "BinarySPSA",
+    "EnsembleRanker",
     "Masks",
+    "RankAggregation",
     "__version__",
     "available_isas",
     "data",
@@ -35,7 +37,9 @@ __all__ = [
 # Where each name lives; all others are rooms.
 _NAMES = {
     "BinarySPSA": "bitsieve.selectors",
+    "EnsembleRanker": "bitsieve.selectors",
     "Masks": "bitsieve.masks",
+    "RankAggregation": "bitsieve.selectors",
     "available_isas": "bitsieve._isa",
     "get_isa": "bitsieve._isa",
     "set_isa": "bitsieve._isa",
@@ -47,7 +51,7 @@ if TYPE_CHECKING:
     from bitsieve._isa import available_isas, get_isa, set_isa
     from bitsieve._versions import show_versions
     from bitsieve.masks import Masks
-    from bitsieve.selectors import BinarySPSA
+    from bitsieve.selectors import BinarySPSA, EnsembleRanker, RankAggregation
 
 
 def __getattr__(name: str) -> object:

@@ -16,6 +16,8 @@
 
 from __future__ import annotations
 
+from bitsieve.selectors.aggregation import RankAggregation
+from bitsieve.selectors.ensemble import EnsembleRanker
 from bitsieve.selectors.spsa import BinarySPSA
 
-__all__ = ["BinarySPSA"]
+__all__ = ["BinarySPSA", "EnsembleRanker", "RankAggregation"]

@@ -1,0 +1,301 @@
+"""Rankings combined over methods and over bootstrap samples."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.feature_selection import RFE, SelectKBest, f_classif, f_regression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+
+from bitsieve.filters import rank_aggregation
+from bitsieve.selectors._bootstrap import draw
+from bitsieve.selectors._ranked import RankSelector
+from bitsieve.selectors.aggregation import RankAggregation
+from bitsieve.selectors.ensemble import EnsembleRanker
+
+
+def means_apart(X: Any, y: Any) -> Any:
+    """Range of the class means."""
+    X, y = np.asarray(X, dtype=float), np.asarray(y)
+    if X.ndim != 2 or len(X) != len(y):
+        raise ValueError(f"Reshape your data: expected a table and labels, got {X.shape}")
+    return np.ptp([X[y == c].mean(axis=0) for c in np.unique(y)], axis=0)
+
+
+def backwards(X: Any, y: Any) -> Any:
+    """Prefers the last features."""
+    return np.arange(np.shape(X)[1]) + 0.5
+
+
+_SELECTORS = [
+    RankAggregation([SelectKBest(f_classif, k=1), means_apart]),
+    RankAggregation([SelectKBest(f_classif, k=1)], method="rra", n_features_to_select=1),
+    EnsembleRanker(SelectKBest(f_classif, k=1), n_bootstraps=3, random_state=0),
+    EnsembleRanker(means_apart, n_bootstraps=2, replace=False, sample_size=0.7, n_jobs=2),
+]
+
+
+@parametrize_with_checks(_SELECTORS)
+def test_check_estimator_one_by_one(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("selector", _SELECTORS)
+def test_check_estimator_in_full(selector: Any) -> None:
+    check_estimator(clone(selector))
+
+
+# -- several rankers ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["mean", "borda", "median", "rra"])
+def test_the_same_as_the_function_on_the_same_scores(method: Any) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    rankers = [means_apart, f_classif, backwards]
+    selector = RankAggregation(rankers, method=method, n_features_to_select=5).fit(X, y)
+    lists = [means_apart(X, y), f_classif(X, y)[0], backwards(X, y)]
+    np.testing.assert_array_equal(selector.scores_, rank_aggregation(lists, method=method))
+    np.testing.assert_array_equal(selector.positions_, stats.rankdata(-np.array(lists), axis=1))
+    assert selector.ranker_names_ == ["means_apart", "f_classif", "backwards"]
+    assert selector.support_.sum() == 5
+    assert sorted(selector.ranking_) == list(range(1, 31))
+    assert hasattr(selector, "pvalues_") == (method == "rra")
+
+
+def test_weights_and_ties_reach_the_function() -> None:
+    X, y = load_iris(return_X_y=True)
+    alone = RankAggregation([means_apart, backwards], weights=[0, 1]).fit(X, y)
+    assert alone.ranking_.tolist() == [4, 3, 2, 1]
+    constant = np.zeros((150, 4))
+    tied = RankAggregation([means_apart], ties="average").fit(constant, y)
+    assert len(set(tied.scores_)) == 1
+    by_index = RankAggregation([means_apart], ties="index").fit(constant, y)
+    assert by_index.ranking_.tolist() == tied.ranking_.tolist() == [1, 2, 3, 4]
+    assert len(set(by_index.scores_)) == 4
+
+
+def test_estimators_are_cloned_and_read_by_their_ranking() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    rfe = RFE(LogisticRegression(), n_features_to_select=5, step=5)
+    selector = RankAggregation([rfe], ties="average").fit(X, y)
+    assert not hasattr(rfe, "ranking_")
+    direct = clone(rfe).fit(X, y)
+    np.testing.assert_array_equal(selector.positions_[0], stats.rankdata(direct.ranking_))
+    assert set(np.flatnonzero(direct.support_)) <= set(np.flatnonzero(selector.support_))
+
+
+def test_a_greedy_selector_counts_by_its_order() -> None:
+    class TakesTwo(RankSelector):
+        n_features_to_select = threshold = None
+
+        def _order(self, X: Any, y: Any) -> Any:
+            return np.array([2, 0]), np.array([0.1, 0.9])
+
+    X, y = load_iris(return_X_y=True)
+    selector = RankAggregation([TakesTwo()]).fit(X, y)
+    assert selector.positions_.tolist() == [[2, 3.5, 1, 3.5]]
+
+
+def test_nan_of_a_constant_column_is_last() -> None:
+    X, y = load_iris(return_X_y=True)
+    X[:, 1] = 1.0
+    with pytest.warns(UserWarning, match="constant"), np.errstate(all="ignore"):
+        selector = RankAggregation([SelectKBest(f_classif, k=1)]).fit(X, y)
+    assert selector.ranking_[1] == 4
+
+
+def test_numbers_for_a_target() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    selector = RankAggregation([f_regression], n_features_to_select=3).fit(X, y)
+    assert selector.ranking_.tolist() == stats.rankdata(-f_regression(X, y)[0]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("rankers", "message"),
+    [
+        ("relieff", "rankers must be a list of names, functions or estimators"),
+        ([], "rankers is empty: name one at least"),
+        (["relif"], "unknown method 'relif': did you mean 'relief'"),
+        ([3], "rankers must be names such as 'relieff', functions .* got 3"),
+        ([SelectKBest], "rankers must be names"),
+        ([StandardScaler()], "StandardScaler: has neither scores_ nor ranking_ after fit"),
+        (
+            [lambda X, y: np.zeros(3)],
+            r"must return one score a feature, that is 4 numbers, got an array of shape \(3,\)",
+        ),
+        ([lambda X, y: np.full(4, np.nan)], "returned NaN for every feature"),
+        (
+            [lambda X, y: np.array([2, 0, 1, 3])],
+            "returned each whole number from 0 to 3 once, which may be an order or scores",
+        ),
+    ],
+)
+def test_rankers_that_are_none(rankers: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        RankAggregation(rankers).fit(*load_iris(return_X_y=True))
+
+
+def test_bad_options_are_refused_before_a_ranker_runs() -> None:
+    def never(X: Any, y: Any) -> Any:
+        pytest.fail("computed before it refused")
+
+    X, y = load_iris(return_X_y=True)
+    for options, message in (
+        ({"method": "bordo"}, "unknown method 'bordo': did you mean 'borda'"),
+        ({"weights": [1, 2]}, "expected 1 weight, one a list"),
+        ({"ties": "min"}, "ties must be 'average' or 'index'"),
+        ({"n_features_to_select": 9}, "n_features_to_select is 9, but X has 4 features"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            RankAggregation([never], **options).fit(X, y)  # type: ignore[arg-type]
+    for options, message in (
+        ({"aggregation": "bordo"}, "unknown method 'bordo'"),
+        ({"n_bootstraps": 0}, "n_bootstraps must be a whole number from 1 on, got 0"),
+        ({"sample_size": 1.5}, r"sample_size must be a number in \(0, 1\], got 1.5"),
+        ({"replace": False}, "draws all samples every time; lower it"),
+        ({"replace": 1}, "replace must be True or False, got 1"),
+        ({"stratify": "y"}, "stratify must be True, False or None, got 'y'"),
+        ({"n_top": 5}, "n_top must be a whole number from 1 to 4 features or None, got 5"),
+        ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            EnsembleRanker(never, **options).fit(X, y)  # type: ignore[arg-type]
+
+
+def test_tags_follow_the_rankers() -> None:
+    assert get_tags(RankAggregation()).target_tags.required
+    assert get_tags(RankAggregation(["variance", "f"])).target_tags.required
+    assert not get_tags(RankAggregation(["variance"])).target_tags.required
+    assert not get_tags(EnsembleRanker("laplacian")).target_tags.required
+    assert get_tags(EnsembleRanker("no such")).target_tags.required
+
+
+def test_clones_parameters_and_nested_ones() -> None:
+    selector = EnsembleRanker(SelectKBest(f_classif, k=2), n_bootstraps=7)
+    assert clone(selector).get_params()["ranker__k"] == 2
+    assert selector.set_params(ranker__k=3).ranker.k == 3
+    rankers = ["relieff", means_apart]
+    assert RankAggregation(rankers).rankers is rankers
+
+
+# -- bootstrap samples -------------------------------------------------------------------------
+
+
+def test_draws_keep_the_classes_and_repeat() -> None:
+    groups = [np.arange(0, 60, 2), np.arange(1, 21, 2)]
+    seen = set()
+    for index in range(50):
+        rows = draw(groups, 1.0, replace=True, key=3, index=index)
+        assert (rows % 2 == 0).sum() == 30
+        assert (rows % 2 == 1).sum() == 10
+        np.testing.assert_array_equal(rows, draw(groups, 1.0, replace=True, key=3, index=index))
+        seen.add(rows.tobytes())
+    assert len(seen) == 50
+    part = draw(groups, 0.5, replace=False, key=3, index=0)
+    assert len(set(part)) == len(part) == 20
+
+
+def test_draws_are_uniform() -> None:
+    n, n_draws = 25, 4000
+    rows = [draw([np.arange(n)], 1.0, replace=True, key=0, index=i) for i in range(n_draws)]
+    counts = np.bincount(np.concatenate(rows), minlength=n)
+    assert stats.chisquare(counts).pvalue > 1e-3
+    distinct = np.mean([len(set(r)) for r in rows]) / n
+    assert distinct == pytest.approx(1 - (1 - 1 / n) ** n, abs=0.005)
+    halves = [draw([np.arange(n)], 0.4, replace=False, key=0, index=i) for i in range(n_draws)]
+    assert stats.chisquare(np.bincount(np.concatenate(halves), minlength=n)).pvalue > 1e-3
+
+
+def test_the_ensemble_is_its_twin() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = EnsembleRanker(
+        means_apart, n_bootstraps=6, n_top=4, aggregation="median", random_state=5
+    ).fit(X, y)
+    groups = [np.flatnonzero(y == 0), np.flatnonzero(y == 1)]
+    lists = []
+    for index in range(6):
+        rows = draw(groups, 1.0, replace=True, key=5, index=index)
+        lists.append(means_apart(X[rows], y[rows]))
+    ranks = stats.rankdata(-np.array(lists), axis=1)
+    np.testing.assert_allclose(selector.scores_, rank_aggregation(lists, method="median"))
+    np.testing.assert_allclose(selector.mean_rank_, ranks.mean(axis=0))
+    np.testing.assert_allclose(selector.sd_rank_, ranks.std(axis=0))
+    np.testing.assert_allclose(selector.frequency_, (ranks <= 4).mean(axis=0))
+    assert selector.frequency_.sum() == pytest.approx(4)
+    assert (selector.n_top_, selector.seed_) == (4, 5)
+
+
+def _stored(selector: Any) -> list[Any]:
+    names = ("scores_", "ranking_", "frequency_", "mean_rank_", "sd_rank_")
+    return [getattr(selector, name).tolist() for name in names]
+
+
+def test_the_same_seed_and_any_number_of_threads() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    first = EnsembleRanker(means_apart, n_bootstraps=9, random_state=1).fit(X, y)
+    for n_jobs in (1, 2, 3, -1):
+        again = EnsembleRanker(means_apart, n_bootstraps=9, random_state=1, n_jobs=n_jobs)
+        assert _stored(again.fit(X, y)) == _stored(first)
+    other = EnsembleRanker(means_apart, n_bootstraps=9, random_state=2).fit(X, y)
+    assert _stored(other) != _stored(first)
+    drawn = EnsembleRanker(means_apart, n_bootstraps=9).fit(X, y)
+    repeated = EnsembleRanker(means_apart, n_bootstraps=9, random_state=drawn.seed_).fit(X, y)
+    assert _stored(repeated) == _stored(drawn)
+
+
+def test_frames_labels_and_numbers() -> None:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    plain = EnsembleRanker(means_apart, n_bootstraps=4, random_state=0).fit(X.to_numpy(), y)
+    words = pd.Series(np.array(["bad", "good"])[y])
+    framed = EnsembleRanker(means_apart, n_bootstraps=4, random_state=0).fit(X, words)
+    assert _stored(framed) == _stored(plain)
+    assert list(framed.get_feature_names_out()) == list(X.columns[framed.support_])
+    numbers = EnsembleRanker(f_regression, n_bootstraps=4, random_state=0)
+    numbers.fit(*load_diabetes(return_X_y=True))
+    assert numbers.ranking_[2] <= 2
+
+
+def test_whole_numbers_that_are_no_classes_are_drawn_from_together() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 5))
+    seen = []
+
+    def watch(X: Any, y: Any) -> Any:
+        seen.append(len(set(y)))
+        return np.ones(5)
+
+    EnsembleRanker(watch, n_bootstraps=3, random_state=0).fit(X, np.arange(30))
+    assert max(seen) < 30
+    with pytest.raises(ValueError, match="stratify=True needs classes, but y holds numbers"):
+        EnsembleRanker(watch, stratify=True).fit(X, np.arange(30) + 0.5)
+
+
+def test_stability_tells_signal_from_noise() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 200)), np.arange(60) % 2
+    X[y == 1, 7] += 3.0
+    selector = EnsembleRanker(means_apart, n_bootstraps=40, random_state=0).fit(X, y)
+    assert selector.ranking_[7] == 1
+    assert selector.frequency_[7] == 1.0
+    assert selector.sd_rank_[7] < 0.5
+    noise = np.delete(np.arange(200), 7)
+    assert np.median(selector.frequency_[noise]) < 0.2
+    assert np.median(selector.sd_rank_[noise]) > 15
+
+
+def test_pickles_without_the_table_and_in_a_pipeline() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model = make_pipeline(StandardScaler(), EnsembleRanker(means_apart, n_bootstraps=3), Ridge())
+    again = pickle.loads(pickle.dumps(model.fit(X, y)))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
