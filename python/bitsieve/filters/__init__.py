@@ -15,5 +15,27 @@ works as ``score_func`` of scikit-learn's ``SelectKBest``; greedy methods return
 from __future__ import annotations
 
 from bitsieve.filters.aggregation import rank_aggregation
+from bitsieve.filters.relief import (
+    multisurf,
+    multisurf_star,
+    relief,
+    relieff,
+    rrelieff,
+    surf,
+    surf_star,
+    swrf_star,
+    turf,
+)
 
-__all__ = ["rank_aggregation"]
+__all__ = [
+    "multisurf",
+    "multisurf_star",
+    "rank_aggregation",
+    "relief",
+    "relieff",
+    "rrelieff",
+    "surf",
+    "surf_star",
+    "swrf_star",
+    "turf",
+]

@@ -130,7 +130,8 @@ def discrete_mask(
                 f"discrete_features has {plural(len(items), 'flag')}, but X has "
                 f"{plural(n_features, 'feature')}; pass one a feature"
             )
-        return np.logical_or(mask, items)
+        mask |= items.astype(bool)
+        return mask
     position = _position_of_name(names) if items.dtype.kind in "UO" else _check_position(n_features)
     mask[[position(item) for item in items.tolist()]] = True
     return mask

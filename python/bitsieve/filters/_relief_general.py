@@ -105,7 +105,8 @@ def _regression_scores(problem: Problem, groups: list[list[Group]]) -> Floats:
         return scores
     for part in feature_blocks(problem):
         differences = Differences(problem, part)
-        of_y, of_feature, of_both, rows = np.zeros((4, part.stop - part.start))
+        sums: Floats = np.zeros((4, part.stop - part.start))
+        of_y, of_feature, of_both, rows = sums
         for i, own in zip(problem.rows, groups, strict=True):
             for g in own:
                 distinct = differences.of(int(i), g.members)
