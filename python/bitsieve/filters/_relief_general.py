@@ -78,7 +78,7 @@ def pair_distances(problem: Problem) -> Floats:
                 seen[row] += (known * own[:, None]).sum(axis=0)
                 distinct = np.where(known, distinct, 0.0)
             total[row] += np.rint(distinct * scale).astype(np.int64).sum(axis=0)
-    distances: Floats = total * (largest / step)
+    distances: Floats = total.astype(np.float64) * (largest / step)
     if seen is not None:
         shared = seen > 0.0
         distances *= np.where(shared, possible / np.where(shared, seen, 1.0), 0.0)
