@@ -40,6 +40,49 @@ def apply_cut_points(
     n_threads: int,
 ) -> NDArray[np.uint8]: ...
 
+def relief(
+    X: NDArray[np.float32] | NDArray[np.float64],
+    *,
+    algorithm: str,
+    codes: NDArray[np.int32] | None = None,
+    n_classes: int = 0,
+    target: NDArray[np.float64] | None = None,
+    rows: NDArray[np.int64] | None = None,
+    n_neighbors: int = 1,
+    rank_weights: NDArray[np.float64] | None = None,
+    discrete: NDArray[np.uint8] | None = None,
+    feature_weights: NDArray[np.float64] | None = None,
+    precision: str = "exact",
+    n_threads: int = 1,
+) -> NDArray[np.float64]: ...
+def relief_distances(
+    X: NDArray[np.float32] | NDArray[np.float64],
+    *,
+    rows: NDArray[np.int64] | None = None,
+    discrete: NDArray[np.uint8] | None = None,
+    feature_weights: NDArray[np.float64] | None = None,
+    n_threads: int = 1,
+) -> NDArray[np.float64]: ...
+def relief_neighbors(
+    X: NDArray[np.float32] | NDArray[np.float64],
+    codes: NDArray[np.int32],
+    n_classes: int,
+    *,
+    rows: NDArray[np.int64] | None = None,
+    n_neighbors: int = 10,
+    discrete: NDArray[np.uint8] | None = None,
+    feature_weights: NDArray[np.float64] | None = None,
+    n_threads: int = 1,
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...
+def relief_weights(
+    X: NDArray[np.float32] | NDArray[np.float64],
+    rows: NDArray[np.int64] | None,
+    coefficients: NDArray[np.float64],
+    *,
+    discrete: NDArray[np.uint8] | None = None,
+    n_threads: int = 1,
+) -> NDArray[np.float64]: ...
+
 class BinarySPSA:
     def __init__(
         self,

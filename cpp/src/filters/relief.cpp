@@ -1,0 +1,365 @@
+#include "bitsieve/filters/relief.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "bitsieve/core/parallel.hpp"
+#include "bitsieve/filters/neighbors.hpp"
+#include "bitsieve/filters/pairs.hpp"
+
+namespace bitsieve {
+namespace {
+
+// Distances of more samples than this come in strips of rows, without the symmetry.
+constexpr std::size_t matrix_bytes = std::size_t{256} << 20;
+constexpr std::size_t pairs_at_once = std::size_t{4} << 20;
+
+struct Pair {
+  std::int32_t first, second;
+  double coefficient;
+};
+
+// P(c) / (1 - P(own)) for every pair of classes.
+std::vector<double> class_ratios(const std::int32_t* codes, std::size_t n, std::size_t n_classes) {
+  std::vector<double> size(n_classes, 0.0), ratios(n_classes * n_classes, 0.0);
+  for (std::size_t i = 0; i < n; ++i) size[static_cast<std::size_t>(codes[i])] += 1.0;
+  for (std::size_t own = 0; own < n_classes; ++own) {
+    const double others = static_cast<double>(n) - size[own];
+    for (std::size_t c = 0; c < n_classes; ++c) {
+      if (c != own && others > 0.0) ratios[own * n_classes + c] = size[c] / others;
+    }
+  }
+  return ratios;
+}
+
+// Pairs as rows, each pair once and in a fixed order.
+std::vector<PairRow> merge(std::vector<Pair> pairs, std::size_t n, int n_threads) {
+  std::vector<std::size_t> begin(n + 1, 0);
+  for (Pair& pair : pairs) {
+    if (pair.first > pair.second) std::swap(pair.first, pair.second);
+    ++begin[static_cast<std::size_t>(pair.first) + 1];
+  }
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<Pair> sorted(pairs.size());
+  std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+  for (const Pair& pair : pairs) sorted[next[static_cast<std::size_t>(pair.first)]++] = pair;
+  std::vector<PairRow> rows(n);
+  parallel_for(n, n_threads, [&](std::size_t i) {
+    const auto from = sorted.begin() + static_cast<std::ptrdiff_t>(begin[i]);
+    const auto to = sorted.begin() + static_cast<std::ptrdiff_t>(begin[i + 1]);
+    std::stable_sort(from, to, [](const Pair& a, const Pair& b) { return a.second < b.second; });
+    PairRow& row = rows[i];
+    row.sample = static_cast<std::int32_t>(i);
+    for (auto pair = from; pair != to; ++pair) {
+      if (!row.others.empty() && row.others.back() == pair->second) {
+        row.coefficients.back() += pair->coefficient;
+      } else {
+        row.others.push_back(pair->second);
+        row.coefficients.push_back(pair->coefficient);
+      }
+    }
+  });
+  rows.erase(std::remove_if(rows.begin(), rows.end(),
+                            [](const PairRow& row) { return row.others.empty(); }),
+             rows.end());
+  return rows;
+}
+
+template <typename T>
+class Family {
+ public:
+  Family(const SampleRows<T>& samples, const FeatureScale& scale, const std::int32_t* codes,
+         std::size_t n_classes, const double* target, const ReliefOptions& options,
+         double* weights)
+      : samples_(samples),
+        scale_(scale),
+        codes_(codes),
+        n_classes_(n_classes),
+        target_(target),
+        options_(options),
+        weights_(weights) {
+    instances_ = options.instances;
+    if (instances_.empty()) {
+      instances_.resize(samples.n);
+      std::iota(instances_.begin(), instances_.end(), 0);
+    }
+    if (codes != nullptr) ratios_ = class_ratios(codes, samples.n, n_classes);
+  }
+
+  void run() {
+    switch (options_.rule) {
+      case ReliefRule::relief:
+      case ReliefRule::relieff:
+      case ReliefRule::rrelieff:
+        by_neighbors();
+        break;
+      default:
+        by_threshold();
+    }
+  }
+
+ private:
+  // Calls body(order, distances) for all instances, at most matrix_bytes of distances at a time.
+  template <typename Body>
+  void over_strips(Body&& body) const {
+    const std::size_t m = instances_.size();
+    const std::size_t at_once =
+        std::clamp(matrix_bytes / (samples_.n * sizeof(std::int64_t)), std::size_t{1}, m);
+    for (std::size_t begin = 0; begin < m; begin += at_once) {
+      const std::size_t rows = std::min(at_once, m - begin);
+      const auto order = order_with_first(samples_.n, instances_.data() + begin, rows);
+      Distances distances;
+      l1_distances(samples_, scale_, order, rows, options_.precision, options_.n_threads,
+                   &distances);
+      body(order, distances);
+    }
+  }
+
+  // Share of rank r among `count` neighbours; all shares of a list come to 1.
+  std::vector<double> shares(std::size_t count) const {
+    if (options_.rank_weights.empty()) {
+      return std::vector<double>(count, 1.0 / static_cast<double>(count));
+    }
+    std::vector<double> out(options_.rank_weights.begin(),
+                            options_.rank_weights.begin() + static_cast<std::ptrdiff_t>(count));
+    const double total = std::accumulate(out.begin(), out.end(), 0.0);
+    for (double& share : out) share /= total;
+    return out;
+  }
+
+  void by_neighbors() {
+    const DistanceArbiter arbiter(scale_);
+    const bool exact = options_.precision == Precision::exact;
+    NeighborOptions wanted;
+    wanted.n_neighbors = std::min(options_.n_neighbors, samples_.n - 1);
+    wanted.ordered = !options_.rank_weights.empty();
+    wanted.grouping = options_.rule == ReliefRule::relieff  ? Grouping::classes
+                      : options_.rule == ReliefRule::relief ? Grouping::others
+                                                            : Grouping::all;
+    std::vector<Pair> pairs;
+    over_strips([&](const std::vector<std::int32_t>& order, const Distances& distances) {
+      Neighbors found;
+      nearest_by_group(samples_, distances, order, codes_, n_classes_, wanted,
+                       exact ? &arbiter : nullptr, options_.n_threads, &found);
+      collect(order, distances.rows, found, &pairs);
+    });
+    if (options_.rule == ReliefRule::rrelieff) by_target(&pairs);
+    std::vector<std::int32_t> order(samples_.n);
+    std::iota(order.begin(), order.end(), 0);
+    const auto rows = merge(std::move(pairs), samples_.n, options_.n_threads);
+    add_pair_weights(samples_, scale_, order, rows, options_.n_threads, weights_);
+  }
+
+  // Pairs of instances with their neighbours, by the numbers of the user's rows.
+  void collect(const std::vector<std::int32_t>& order, std::size_t rows, const Neighbors& found,
+               std::vector<Pair>* pairs) const {
+    const double m = static_cast<double>(instances_.size());
+    for (std::size_t i = 0; i < rows; ++i) {
+      const std::int32_t mine = order[i];
+      for (std::size_t g = 0; g < found.n_groups; ++g) {
+        const std::size_t count = found.count(i, g);
+        if (count == 0) continue;
+        double factor = 1.0;
+        if (options_.rule == ReliefRule::relieff) {
+          const auto own = static_cast<std::size_t>(codes_[mine]);
+          factor = (g == own ? -1.0 : ratios_[own * n_classes_ + g]) / m;
+        } else if (options_.rule == ReliefRule::relief) {
+          factor = (g == 0 ? -1.0 : 1.0) / m;
+        }
+        const auto share = shares(count);
+        for (std::size_t r = 0; r < count; ++r) {
+          const std::int32_t other = order[static_cast<std::size_t>(found.list(i, g)[r])];
+          pairs->push_back({mine, other, factor * share[r]});
+        }
+      }
+    }
+  }
+
+  // From the influence of a neighbour to RReliefF's coefficient (2003, figure 3):
+  //   N_dCdA / N_dC - (N_dA - N_dCdA) / (m - N_dC).
+  void by_target(std::vector<Pair>* pairs) const {
+    const auto [low, high] = std::minmax_element(target_, target_ + samples_.n);
+    const double range = *high - *low;
+    const auto apart = [&](const Pair& pair) {
+      return range > 0.0 ? std::fabs(target_[pair.first] - target_[pair.second]) / range : 0.0;
+    };
+    double different = 0.0, all = 0.0;
+    for (const Pair& pair : *pairs) {
+      different += pair.coefficient * apart(pair);
+      all += pair.coefficient;
+    }
+    const double alike = all - different;
+    for (Pair& pair : *pairs) {
+      const double d = apart(pair);
+      pair.coefficient *= (different > 0.0 ? d / different : 0.0) -
+                          (alike > 0.0 ? (1.0 - d) / alike : 0.0);
+    }
+  }
+
+  // Below `near` a pair of this row is near, above `far` it is far; coefficients a class.
+  struct Row {
+    std::int64_t near, far;
+    std::vector<double> near_coefficients, far_coefficients;
+  };
+
+  void by_threshold() {
+    const bool global =
+        options_.rule == ReliefRule::surf || options_.rule == ReliefRule::surf_star;
+    double mean = 0.0;
+    if (global && instances_.size() * samples_.n * sizeof(std::int64_t) > matrix_bytes) {
+      double total = 0.0;
+      over_strips([&](const std::vector<std::int32_t>&, const Distances& distances) {
+        total += sum_of(distances);
+      });
+      mean = total / static_cast<double>(instances_.size() * (samples_.n - 1));
+      over_strips([&](const std::vector<std::int32_t>& order, const Distances& distances) {
+        weigh_strip(order, distances, mean);
+      });
+      return;
+    }
+    over_strips([&](const std::vector<std::int32_t>& order, const Distances& distances) {
+      if (global) {
+        mean = sum_of(distances) / static_cast<double>(instances_.size() * (samples_.n - 1));
+      }
+      weigh_strip(order, distances, mean);
+    });
+  }
+
+  static double sum_of(const Distances& distances) {
+    double total = 0.0;
+    for (std::size_t i = 0; i < distances.rows; ++i) {
+      const std::int64_t* row = distances.row(i);
+      // A row's sum is exact: below 2^63 for any table that fits in memory.
+      total += static_cast<double>(std::accumulate(row, row + distances.n, std::int64_t{0}));
+    }
+    return total;
+  }
+
+  Row thresholds(const std::int64_t* row, std::size_t i, double mean) const {
+    const std::size_t n = samples_.n;
+    double near = mean, far = mean;
+    const bool own = options_.rule == ReliefRule::multisurf ||
+                     options_.rule == ReliefRule::multisurf_star;
+    if (own) {
+      const std::int64_t total = std::accumulate(row, row + n, std::int64_t{0});
+      const double others = static_cast<double>(n - 1);
+      const double centre = static_cast<double>(total) / others;
+      double squares = 0.0;
+      for (std::size_t j = 0; j < n; ++j) {
+        if (j == i) continue;
+        const double off = static_cast<double>(row[j]) - centre;
+        squares += off * off;
+      }
+      const double band = 0.5 * std::sqrt(squares / others);
+      near = centre - band;
+      far = centre + band;
+    }
+    // Distances are whole numbers: d < near means d < ceil(near).
+    Row out;
+    out.near = static_cast<std::int64_t>(std::ceil(near));
+    out.far = options_.rule == ReliefRule::surf_star
+                  ? out.near - 1  // what is not near is far
+                  : static_cast<std::int64_t>(std::floor(far));
+    return out;
+  }
+
+  void weigh_strip(const std::vector<std::int32_t>& order, const Distances& distances,
+                   double mean) {
+    const std::size_t n = samples_.n, rows = distances.rows;
+    const bool uses_far = options_.rule == ReliefRule::surf_star ||
+                          options_.rule == ReliefRule::multisurf_star;
+    const double m = static_cast<double>(instances_.size());
+    std::vector<std::int32_t> group(n);
+    for (std::size_t j = 0; j < n; ++j) group[j] = codes_[order[j]];
+    std::vector<Row> rule(rows);
+    constexpr std::size_t chunk_rows = 8;
+    parallel_for((rows + chunk_rows - 1) / chunk_rows, options_.n_threads, [&](std::size_t chunk) {
+      std::vector<double> near(n_classes_), far(n_classes_);
+      for (std::size_t i = chunk * chunk_rows; i < std::min(rows, (chunk + 1) * chunk_rows); ++i) {
+        const std::int64_t* row = distances.row(i);
+        rule[i] = thresholds(row, i, mean);
+        std::fill(near.begin(), near.end(), 0.0);
+        std::fill(far.begin(), far.end(), 0.0);
+        for (std::size_t j = 0; j < n; ++j) {
+          if (j == i) continue;
+          const auto c = static_cast<std::size_t>(group[j]);
+          near[c] += row[j] < rule[i].near ? 1.0 : 0.0;
+          far[c] += row[j] > rule[i].far ? 1.0 : 0.0;
+        }
+        const auto own = static_cast<std::size_t>(group[i]);
+        rule[i].near_coefficients.assign(n_classes_, 0.0);
+        rule[i].far_coefficients.assign(n_classes_, 0.0);
+        for (std::size_t c = 0; c < n_classes_; ++c) {
+          const double factor = (c == own ? -1.0 : ratios_[own * n_classes_ + c]) / m;
+          if (near[c] > 0.0) rule[i].near_coefficients[c] = factor / near[c];
+          if (uses_far && far[c] > 0.0) rule[i].far_coefficients[c] = -factor / far[c];
+        }
+      }
+    });
+    const auto coefficient = [&](const Row& from, std::int64_t distance, std::size_t to) {
+      if (distance < from.near) return from.near_coefficients[to];
+      if (uses_far && distance > from.far) return from.far_coefficients[to];
+      return 0.0;
+    };
+    const std::size_t panel = std::max(std::size_t{1}, pairs_at_once / n);
+    for (std::size_t begin = 0; begin < rows; begin += panel) {
+      std::vector<PairRow> pairs(std::min(panel, rows - begin));
+      parallel_for(pairs.size(), options_.n_threads, [&](std::size_t k) {
+        const std::size_t i = begin + k;
+        const std::int64_t* row = distances.row(i);
+        PairRow& out = pairs[k];
+        out.sample = static_cast<std::int32_t>(i);
+        const auto mine = static_cast<std::size_t>(group[i]);
+        for (std::size_t j = i + 1; j < n; ++j) {
+          double c = coefficient(rule[i], row[j], static_cast<std::size_t>(group[j]));
+          if (j < rows) c += coefficient(rule[j], row[j], mine);
+          if (c != 0.0) {
+            out.others.push_back(static_cast<std::int32_t>(j));
+            out.coefficients.push_back(c);
+          }
+        }
+      });
+      add_pair_weights(samples_, scale_, order, pairs, options_.n_threads, weights_);
+    }
+  }
+
+  const SampleRows<T>& samples_;
+  const FeatureScale& scale_;
+  const std::int32_t* codes_;
+  std::size_t n_classes_;
+  const double* target_;
+  const ReliefOptions& options_;
+  double* weights_;
+  std::vector<std::int32_t> instances_;
+  std::vector<double> ratios_;
+};
+
+}  // namespace
+
+std::vector<std::int32_t> order_with_first(std::size_t n, const std::int32_t* first,
+                                           std::size_t n_first) {
+  std::vector<std::int32_t> order(first, first + n_first);
+  std::vector<char> taken(n, 0);
+  for (const std::int32_t i : order) taken[static_cast<std::size_t>(i)] = 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!taken[i]) order.push_back(static_cast<std::int32_t>(i));
+  }
+  return order;
+}
+
+template <typename T>
+void relief_weights(const SampleRows<T>& samples, FeatureScale* scale, const std::int32_t* codes,
+                    std::size_t n_classes, const double* target, const ReliefOptions& options,
+                    double* weights) {
+  std::fill(weights, weights + samples.p, 0.0);
+  measure_ranges(samples, options.n_threads, scale);
+  Family<T>(samples, *scale, codes, n_classes, target, options, weights).run();
+}
+
+template void relief_weights<float>(const SampleRows<float>&, FeatureScale*, const std::int32_t*,
+                                    std::size_t, const double*, const ReliefOptions&, double*);
+template void relief_weights<double>(const SampleRows<double>&, FeatureScale*, const std::int32_t*,
+                                     std::size_t, const double*, const ReliefOptions&, double*);
+
+}  // namespace bitsieve
