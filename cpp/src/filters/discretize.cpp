@@ -48,9 +48,9 @@ double between(double low, double high) {
 }
 
 // k log2(k) in units of 2^-shift, exact to half a unit, and the step from k to k + 1.
-class EntropyTable {
+class CountBits {
  public:
-  explicit EntropyTable(std::size_t n) : values_(n + 1, 0) {
+  explicit CountBits(std::size_t n) : values_(n + 1, 0) {
     const double most = static_cast<double>(n) * std::log2(static_cast<double>(n) + 1) + 1;
     shift_ = std::min(40, 60 - std::ilogb(most));
     for (std::size_t k = 2; k <= n; ++k) {
@@ -77,7 +77,7 @@ struct Labelled {
 // One column after another; the scratch memory of a thread.
 class MdlColumn {
  public:
-  MdlColumn(const EntropyTable& table, std::size_t n_classes, bool distinct)
+  MdlColumn(const CountBits& table, std::size_t n_classes, bool distinct)
       : table_(table), distinct_(distinct), left_(n_classes), right_(n_classes) {}
 
   std::vector<Labelled>& samples() { return samples_; }
@@ -164,7 +164,7 @@ class MdlColumn {
 
   std::size_t index(std::size_t i) const { return static_cast<std::size_t>(samples_[i].label); }
 
-  const EntropyTable& table_;
+  const CountBits& table_;
   bool distinct_;
   std::vector<std::size_t> left_, right_;
   std::vector<Labelled> samples_;
@@ -190,7 +190,7 @@ struct BlockSums {
 template <typename T>
 CutPoints mdl_cut_points(const Samples<T>& samples, const std::int32_t* classes,
                          std::size_t n_classes, bool distinct, int n_threads) {
-  const EntropyTable table(samples.n_samples);
+  const CountBits table(samples.n_samples);
   return cut_blocks(
       samples.n_features, n_threads,
       [&](std::size_t first, std::size_t last, std::vector<double>& cuts,

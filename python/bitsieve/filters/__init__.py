@@ -15,6 +15,15 @@ works as ``score_func`` of scikit-learn's ``SelectKBest``; greedy methods return
 from __future__ import annotations
 
 from bitsieve.filters.aggregation import rank_aggregation
+from bitsieve.filters.cfs import cfs
+from bitsieve.filters.discretize import as_codes, cut_points, discretize
+from bitsieve.filters.entropy_scores import (
+    gain_ratio,
+    gini,
+    information_gain,
+    symmetrical_uncertainty,
+)
+from bitsieve.filters.fcbf import fcbf
 from bitsieve.filters.relief import (
     multisurf,
     multisurf_star,
@@ -28,6 +37,14 @@ from bitsieve.filters.relief import (
 )
 
 __all__ = [
+    "as_codes",
+    "cfs",
+    "cut_points",
+    "discretize",
+    "fcbf",
+    "gain_ratio",
+    "gini",
+    "information_gain",
     "multisurf",
     "multisurf_star",
     "rank_aggregation",
@@ -37,5 +54,6 @@ __all__ = [
     "surf",
     "surf_star",
     "swrf_star",
+    "symmetrical_uncertainty",
     "turf",
 ]

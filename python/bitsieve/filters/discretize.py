@@ -17,6 +17,7 @@ from bitsieve._checks import is_whole, whole
 from bitsieve._errors import name_columns
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
+from bitsieve.data.frames import is_frame
 from bitsieve.data.validation import check_matrix, check_target
 from bitsieve.filters import _cuts
 from bitsieve.filters._cuts import Cuts
@@ -128,9 +129,14 @@ def _matrix(
     """X as an array, its names, y, and the columns that were categories."""
     if isinstance(X, Table):
         return X.X, X.names, X.y if y is None else y, []
-    frame, coded = code_categories(X, discrete_features)
+    frame, coded = (X, []) if _numbers_only(X) else code_categories(X, discrete_features)
     array, names = check_matrix(frame, allow_nan=missing == "level", allow_constant=True)
     return array, names, y, coded
+
+
+def _numbers_only(X: Any) -> bool:
+    """Whether a look at the types of the columns, not at each column, shows that all are numbers."""
+    return is_frame(X) and all(getattr(dtype, "kind", "O") in "iuf" for dtype in set(X.dtypes))
 
 
 def _check_parameters(
