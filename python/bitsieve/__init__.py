@@ -15,10 +15,19 @@ from bitsieve._version import __version__
 logging.getLogger("bitsieve").addHandler(logging.NullHandler())
 
 __all__ = [
+    "SURF",
     "BinarySPSA",
     "EnsembleRanker",
     "Masks",
+    "MultiSURF",
+    "MultiSURFStar",
+    "RReliefF",
     "RankAggregation",
+    "Relief",
+    "ReliefF",
+    "SURFStar",
+    "SWRFStar",
+    "TuRF",
     "__version__",
     "available_isas",
     "data",
@@ -39,7 +48,16 @@ _NAMES = {
     "BinarySPSA": "bitsieve.selectors",
     "EnsembleRanker": "bitsieve.selectors",
     "Masks": "bitsieve.masks",
+    "MultiSURF": "bitsieve.selectors",
+    "MultiSURFStar": "bitsieve.selectors",
+    "RReliefF": "bitsieve.selectors",
     "RankAggregation": "bitsieve.selectors",
+    "Relief": "bitsieve.selectors",
+    "ReliefF": "bitsieve.selectors",
+    "SURF": "bitsieve.selectors",
+    "SURFStar": "bitsieve.selectors",
+    "SWRFStar": "bitsieve.selectors",
+    "TuRF": "bitsieve.selectors",
     "available_isas": "bitsieve._isa",
     "get_isa": "bitsieve._isa",
     "set_isa": "bitsieve._isa",
@@ -51,7 +69,20 @@ if TYPE_CHECKING:
     from bitsieve._isa import available_isas, get_isa, set_isa
     from bitsieve._versions import show_versions
     from bitsieve.masks import Masks
-    from bitsieve.selectors import BinarySPSA, EnsembleRanker, RankAggregation
+    from bitsieve.selectors import (
+        SURF,
+        BinarySPSA,
+        EnsembleRanker,
+        MultiSURF,
+        MultiSURFStar,
+        RankAggregation,
+        Relief,
+        ReliefF,
+        RReliefF,
+        SURFStar,
+        SWRFStar,
+        TuRF,
+    )
 
 
 def __getattr__(name: str) -> object:

@@ -10,6 +10,7 @@
     _ranked.py   everything that all rankings share: the best of the scores that a filter gives
     _refusals.py  what scikit-learn expects to be refused, in its words
     _scoring.py  whether a scorer can score a target, before a long search
+    relief.py  ReliefF and its family
     spsa.py    BinarySPSA: its own parameters, and the search that they make
     named.py   short names, as the command line takes them
 """
@@ -18,6 +19,30 @@ from __future__ import annotations
 
 from bitsieve.selectors.aggregation import RankAggregation
 from bitsieve.selectors.ensemble import EnsembleRanker
+from bitsieve.selectors.relief import (
+    SURF,
+    MultiSURF,
+    MultiSURFStar,
+    Relief,
+    ReliefF,
+    RReliefF,
+    SURFStar,
+    SWRFStar,
+    TuRF,
+)
 from bitsieve.selectors.spsa import BinarySPSA
 
-__all__ = ["BinarySPSA", "EnsembleRanker", "RankAggregation"]
+__all__ = [
+    "SURF",
+    "BinarySPSA",
+    "EnsembleRanker",
+    "MultiSURF",
+    "MultiSURFStar",
+    "RReliefF",
+    "RankAggregation",
+    "Relief",
+    "ReliefF",
+    "SURFStar",
+    "SWRFStar",
+    "TuRF",
+]

