@@ -83,6 +83,29 @@ def relief_weights(
     n_threads: int = 1,
 ) -> NDArray[np.float64]: ...
 
+def class_moments(
+    X: NDArray[np.float32] | NDArray[np.float64],
+    codes: NDArray[np.int32],
+    n_classes: int,
+    n_threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def target_moments(
+    X: NDArray[np.float32] | NDArray[np.float64], y: NDArray[np.float64], n_threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def target_products(
+    X: NDArray[np.float32] | NDArray[np.float64], y: NDArray[np.float64], n_threads: int
+) -> NDArray[np.float64]: ...
+def pair_wins(
+    X: NDArray[np.float32] | NDArray[np.float64], codes: NDArray[np.int32], n_threads: int
+) -> NDArray[np.float64]: ...
+def rank_sums(
+    X: NDArray[np.float32] | NDArray[np.float64],
+    codes: NDArray[np.int32],
+    n_classes: int,
+    y: NDArray[np.float64] | None,
+    n_threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+
 class BinarySPSA:
     def __init__(
         self,
