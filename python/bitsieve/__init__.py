@@ -15,8 +15,11 @@ from bitsieve._version import __version__
 logging.getLogger("bitsieve").addHandler(logging.NullHandler())
 
 __all__ = [
+    "CFS",
+    "FCBF",
     "SURF",
     "BinarySPSA",
+    "Discretizer",
     "EnsembleRanker",
     "Masks",
     "MultiSURF",
@@ -46,6 +49,9 @@ __all__ = [
 # Where each name lives; all others are rooms.
 _NAMES = {
     "BinarySPSA": "bitsieve.selectors",
+    "CFS": "bitsieve.selectors",
+    "Discretizer": "bitsieve.selectors",
+    "FCBF": "bitsieve.selectors",
     "EnsembleRanker": "bitsieve.selectors",
     "Masks": "bitsieve.masks",
     "MultiSURF": "bitsieve.selectors",
@@ -70,8 +76,11 @@ if TYPE_CHECKING:
     from bitsieve._versions import show_versions
     from bitsieve.masks import Masks
     from bitsieve.selectors import (
+        CFS,
+        FCBF,
         SURF,
         BinarySPSA,
+        Discretizer,
         EnsembleRanker,
         MultiSURF,
         MultiSURFStar,

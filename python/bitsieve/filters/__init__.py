@@ -6,7 +6,11 @@
                                              information.py   mutual information, greedy criteria
                                              univariate.py    t, F, AUC ..., one pass over the table
                                              orthogonal.py    Gram-Schmidt
+                                             entropy_scores.py  information gain, gain ratio ...
+                                             fcbf.py, cfs.py  sets that do not repeat themselves
                                              aggregation.py   one ranking out of several
+
+                     discretize.py   levels in place of numbers, for all that count
 
 Every function takes ``(X, y, ...)`` and returns one score a feature, greater is better, so that it
 works as ``score_func`` of scikit-learn's ``SelectKBest``; greedy methods return an order.

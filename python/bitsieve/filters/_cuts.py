@@ -64,11 +64,11 @@ def _begin(counts: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def mdl(
-    X: NDArray[Any], codes: NDArray[np.int32], n_classes: int, *, encoding: str, n_threads: int
+    X: NDArray[Any], codes: NDArray[np.int32], n_classes: int, *, cut_cost: str, n_threads: int
 ) -> Cuts:
     """Fayyad and Irani's recursive splits."""
     found = _core.mdl_cut_points(
-        X, codes, n_classes=n_classes, distinct=encoding == "distinct", n_threads=n_threads
+        X, codes, n_classes=n_classes, distinct=cut_cost == "distinct", n_threads=n_threads
     )
     return Cuts(*found)
 

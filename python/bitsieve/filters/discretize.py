@@ -33,7 +33,7 @@ MAX_LEVELS = 255
 MAX_UNASKED = 64
 
 _METHODS = get_args(Method)
-_ENCODINGS = ("distinct", "samples")
+_CUT_COSTS = ("distinct", "samples")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +64,14 @@ class Discretization:
     X : ndarray of shape (n_samples, n_features)
     cuts : Cuts
     names : list of str or None
-    discrete : ndarray of shape (n_features,)
-        True where values were levels already.
+    coded : list of int
+        Columns of X that were categories, text or booleans.
     """
 
     X: NDArray[Any]
     cuts: Cuts
     names: list[str] | None
-    discrete: NDArray[np.bool_]
+    coded: list[int]
 
 
 def find_cuts(
@@ -82,14 +82,14 @@ def find_cuts(
     n_bins: int = 10,
     bins: Any = None,
     n_sd: float = 1.0,
-    encoding: str = "distinct",
+    cut_cost: str = "distinct",
     missing: str = "error",
     discrete_features: Any = "auto",
     max_levels: int | None = None,
     n_jobs: int | None = None,
 ) -> Discretization:
     """Check everything and cut every column; ``method=None`` takes X as levels."""
-    _check_parameters(method, n_bins, bins, n_sd, encoding, missing)
+    _check_parameters(method, n_bins, bins, n_sd, cut_cost, missing)
     n_threads = effective_n_jobs(n_jobs)
     array, names, y, coded = _matrix(X, y, missing, discrete_features)
     n, p = array.shape
@@ -106,7 +106,7 @@ def find_cuts(
         assert target.codes is not None
         assert target.classes is not None
         cuts = _cuts.mdl(
-            array, target.codes, len(target.classes), encoding=encoding, n_threads=n_threads
+            array, target.codes, len(target.classes), cut_cost=cut_cost, n_threads=n_threads
         )
     elif method == "mean_sd":
         cuts = _cuts.mean_sd(array, float(n_sd), n_threads=n_threads)
@@ -120,7 +120,7 @@ def find_cuts(
         own = _as_levels(array, discrete, MAX_LEVELS, names, n_threads)
         cuts = cuts.replaced(discrete, own)
     _check_level_count(cuts, names, missing)
-    return Discretization(array, cuts, names, discrete)
+    return Discretization(array, cuts, names, coded)
 
 
 def _matrix(
@@ -135,12 +135,12 @@ def _matrix(
 
 
 def _numbers_only(X: Any) -> bool:
-    """Whether a look at the types of the columns, not at each column, shows that all are numbers."""
+    """Tell whether the types of the columns alone show that all are numbers."""
     return is_frame(X) and all(getattr(dtype, "kind", "O") in "iuf" for dtype in set(X.dtypes))
 
 
 def _check_parameters(
-    method: str | None, n_bins: int, bins: Any, n_sd: float, encoding: str, missing: str
+    method: str | None, n_bins: int, bins: Any, n_sd: float, cut_cost: str, missing: str
 ) -> None:
     if method is not None and method not in _METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, _METHODS))}, got {method!r}")
@@ -151,8 +151,8 @@ def _check_parameters(
     number = isinstance(n_sd, (int, float, np.integer, np.floating)) and not isinstance(n_sd, bool)
     if not number or not 0 < n_sd < np.inf:
         raise ValueError(f"n_sd must be a positive number of standard deviations, got {n_sd!r}")
-    if encoding not in _ENCODINGS:
-        raise ValueError(f"encoding must be 'distinct' or 'samples', got {encoding!r}")
+    if cut_cost not in _CUT_COSTS:
+        raise ValueError(f"cut_cost must be 'distinct' or 'samples', got {cut_cost!r}")
     if missing not in ("error", "level"):
         raise ValueError(f"missing must be 'error' or 'level', got {missing!r}")
 
@@ -276,7 +276,7 @@ def discretize(
     n_bins: int = 10,
     bins: Any = None,
     n_sd: float = 1.0,
-    encoding: Literal["distinct", "samples"] = "distinct",
+    cut_cost: Literal["distinct", "samples"] = "distinct",
     missing: Literal["error", "level"] = "error",
     discrete_features: Any = "auto",
     n_jobs: int | None = None,
@@ -308,7 +308,7 @@ def discretize(
         Ascending cut points, the same for all columns or one list a column.
     n_sd : float, default 1.0
         Reach of the middle level of ``"mean_sd"``.
-    encoding : {"distinct", "samples"}, default "distinct"
+    cut_cost : {"distinct", "samples"}, default "distinct"
         What the choice of a cut costs in ``"mdl"``: log2 of the cuts between distinct values, as
         Weka's evaluators count, or log2(N - 1) for N samples, as in the paper.
     missing : {"error", "level"}, default "error"
@@ -359,7 +359,7 @@ def discretize(
         n_bins=n_bins,
         bins=bins,
         n_sd=n_sd,
-        encoding=encoding,
+        cut_cost=cut_cost,
         missing=missing,
         discrete_features=discrete_features,
         n_jobs=n_jobs,
@@ -382,7 +382,7 @@ def cut_points(
     n_bins: int = 10,
     bins: Any = None,
     n_sd: float = 1.0,
-    encoding: Literal["distinct", "samples"] = "distinct",
+    cut_cost: Literal["distinct", "samples"] = "distinct",
     missing: Literal["error", "level"] = "error",
     discrete_features: Any = "auto",
     n_jobs: int | None = None,
@@ -391,7 +391,7 @@ def cut_points(
 
     Parameters
     ----------
-    X, y, method, n_bins, bins, n_sd, encoding, missing, discrete_features, n_jobs
+    X, y, method, n_bins, bins, n_sd, cut_cost, missing, discrete_features, n_jobs
         As for :func:`discretize`.
 
     Returns
@@ -417,7 +417,7 @@ def cut_points(
         n_bins=n_bins,
         bins=bins,
         n_sd=n_sd,
-        encoding=encoding,
+        cut_cost=cut_cost,
         missing=missing,
         discrete_features=discrete_features,
         n_jobs=n_jobs,

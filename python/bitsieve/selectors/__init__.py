@@ -10,6 +10,8 @@
     _ranked.py   everything that all rankings share: the best of the scores that a filter gives
     _refusals.py  what scikit-learn expects to be refused, in its words
     _scoring.py  whether a scorer can score a target, before a long search
+    cfs.py, fcbf.py  sets of features that do not repeat each other
+    discretizer.py  levels in place of numbers, a step of a pipeline
     relief.py  ReliefF and its family
     spsa.py    BinarySPSA: its own parameters, and the search that they make
     named.py   short names, as the command line takes them
@@ -18,7 +20,10 @@
 from __future__ import annotations
 
 from bitsieve.selectors.aggregation import RankAggregation
+from bitsieve.selectors.cfs import CFS
+from bitsieve.selectors.discretizer import Discretizer
 from bitsieve.selectors.ensemble import EnsembleRanker
+from bitsieve.selectors.fcbf import FCBF
 from bitsieve.selectors.relief import (
     SURF,
     MultiSURF,
@@ -33,8 +38,11 @@ from bitsieve.selectors.relief import (
 from bitsieve.selectors.spsa import BinarySPSA
 
 __all__ = [
+    "CFS",
+    "FCBF",
     "SURF",
     "BinarySPSA",
+    "Discretizer",
     "EnsembleRanker",
     "MultiSURF",
     "MultiSURFStar",

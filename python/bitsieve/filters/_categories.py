@@ -1,0 +1,84 @@
+"""Categories of a data frame, numbered once and then the same in every frame."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve._errors import shorten
+from bitsieve.data.frames import is_frame
+
+__all__ = ["Categories"]
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Labels of the columns that held categories or text.
+
+    Attributes
+    ----------
+    labels : dict of int to list of str
+        Sorted labels by position of the column.
+    """
+
+    labels: dict[int, list[str]]
+
+    @classmethod
+    def of(cls, X: Any, columns: Sequence[int]) -> Categories:
+        """Collect the labels of some columns of a frame; booleans are numbers already."""
+        labels = {}
+        for j in columns:
+            found = {str(v) for v in _values(X, j) if not _is_missing(v)}
+            if not found <= {"True", "False"}:
+                labels[j] = sorted(found)
+        return cls(labels)
+
+    def encode(self, X: Any) -> Any:
+        """Return a frame with positions of labels in place of labels, NaN where one is missing.
+
+        Raises
+        ------
+        ValueError
+            If a column holds a label that was not collected.
+        """
+        if not self.labels or not is_frame(X) or X.shape[1] <= max(self.labels):
+            return X
+        from_pandas = hasattr(X, "iloc")
+        encoded = X.copy(deep=False) if from_pandas else X
+        for j, labels in self.labels.items():
+            codes = self._codes(X, j, labels)
+            if from_pandas:
+                encoded.isetitem(j, codes)
+            else:
+                column = sys.modules["polars"].Series(X.columns[j], codes)
+                encoded = encoded.with_columns(column)
+        return encoded
+
+    @staticmethod
+    def _codes(X: Any, j: int, labels: list[str]) -> NDArray[np.float64]:
+        position = {label: float(k) for k, label in enumerate(labels)}
+        texts = [None if _is_missing(v) else str(v) for v in _values(X, j)]
+        unknown = sorted({t for t in texts if t is not None} - set(labels))
+        if unknown:
+            raise ValueError(
+                f"column {X.columns[j]!r} holds {shorten(unknown)}, but in fit it held only "
+                f"{shorten(labels)}; fit on all categories that there are"
+            )
+        return np.array([np.nan if t is None else position[t] for t in texts])
+
+
+def _values(X: Any, j: int) -> list[Any]:
+    column = X.iloc[:, j] if hasattr(X, "iloc") else X.to_series(j)
+    values: list[Any] = column.to_list()
+    return values
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
