@@ -115,7 +115,8 @@ def fcbf(
     >>> fcbf(X, ["a", "a", "b", "b"], discretization=None)
     array([0])
     """
-    if not isinstance(threshold, (int, float, np.integer, np.floating)) or not 0 <= threshold <= 1:
+    number = isinstance(threshold, (int, float, np.integer, np.floating))
+    if not number or isinstance(threshold, bool) or not 0 <= threshold <= 1:
         raise ValueError(f"threshold must be a number in [0, 1], got {threshold!r}")
     table = class_table(
         X,

@@ -95,7 +95,7 @@ class FCBF(RankSelector):
         return fcbf(
             X,
             y,
-            threshold=self.threshold,
+            threshold=0.0 if self.threshold is None else self.threshold,
             discretization=self.discretization,
             n_bins=self.n_bins,
             missing=self.missing,
