@@ -116,7 +116,124 @@ std::int64_t plane_sum(const PlaneView& a, const PlaneView& b, std::size_t words
   return total;
 }
 
+// ---- moments and products of numbers ------------------------------------------------------
+
+constexpr std::size_t tile_vectors = tile_lanes / Isa::width_double;
+
+void tile_moments(double* tile, std::size_t n, const std::int32_t* codes, const double* sizes,
+                  std::size_t n_classes, double* class_means, const double* target,
+                  TileMoments* out) {
+  using D = typename Isa::D;
+  constexpr std::size_t V = tile_vectors, W = Isa::width_double, L = tile_lanes;
+  const D zero = Isa::broadcast(0.0);
+  D sum[V], least[V], most[V];
+  for (std::size_t v = 0; v < V; ++v) {
+    sum[v] = zero;
+    least[v] = most[v] = Isa::load(tile + v * W);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t v = 0; v < V; ++v) {
+      const D value = Isa::load(tile + i * L + v * W);
+      sum[v] = Isa::add(sum[v], value);
+      least[v] = Isa::minimum(least[v], value);
+      most[v] = Isa::maximum(most[v], value);
+    }
+  }
+  for (std::size_t v = 0; v < V; ++v) {
+    Isa::store(out->mean + v * W, sum[v]);
+    Isa::store(out->between + v * W, least[v]);
+    Isa::store(out->within + v * W, most[v]);
+  }
+  for (std::size_t l = 0; l < L; ++l) {
+    // A constant feature is its mean, whatever rounding made of the sum.
+    const bool constant = out->between[l] == out->within[l];
+    out->mean[l] = constant ? out->between[l] : out->mean[l] / static_cast<double>(n);
+  }
+  for (std::size_t k = 0; k < n_classes * L; ++k) class_means[k] = 0;
+  D mean[V], square[V], between[V], within[V];
+  for (std::size_t v = 0; v < V; ++v) {
+    mean[v] = Isa::load(out->mean + v * W);
+    square[v] = between[v] = within[v] = zero;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t v = 0; v < V; ++v) {
+      double* place = tile + i * L + v * W;
+      const D value = Isa::subtract(Isa::load(place), mean[v]);
+      Isa::store(place, value);
+      square[v] = Isa::add(square[v], Isa::multiply(value, value));
+      if (codes) {
+        double* own = class_means + static_cast<std::size_t>(codes[i]) * L + v * W;
+        Isa::store(own, Isa::add(Isa::load(own), value));
+      } else if (target) {
+        between[v] = Isa::add(between[v], Isa::multiply(value, Isa::broadcast(target[i])));
+      }
+    }
+  }
+  if (codes) {
+    for (std::size_t c = 0; c < n_classes; ++c) {
+      for (std::size_t l = 0; l < L; ++l) class_means[c * L + l] /= sizes[c];
+      const D size = Isa::broadcast(sizes[c]);
+      for (std::size_t v = 0; v < V; ++v) {
+        const D own = Isa::load(class_means + c * L + v * W);
+        between[v] = Isa::add(between[v], Isa::multiply(size, Isa::multiply(own, own)));
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* means = class_means + static_cast<std::size_t>(codes[i]) * L;
+      for (std::size_t v = 0; v < V; ++v) {
+        const D deviation =
+            Isa::subtract(Isa::load(tile + i * L + v * W), Isa::load(means + v * W));
+        within[v] = Isa::add(within[v], Isa::multiply(deviation, deviation));
+      }
+    }
+  }
+  for (std::size_t v = 0; v < V; ++v) {
+    Isa::store(out->square + v * W, square[v]);
+    Isa::store(out->between + v * W, between[v]);
+    Isa::store(out->within + v * W, within[v]);
+  }
+}
+
+template <std::size_t R>
+BITSIEVE_INLINE void dots_of(const double* a, const double* const* rows, std::size_t ld,
+                             double* out) {
+  using D = typename Isa::D;
+  constexpr std::size_t V = tile_vectors, W = Isa::width_double, L = tile_lanes;
+  D total[R][V];
+  for (std::size_t r = 0; r < R; ++r) {
+    for (std::size_t v = 0; v < V; ++v) total[r][v] = Isa::broadcast(0.0);
+  }
+  for (std::size_t i = 0; i < ld; i += L) {
+    D left[V];
+    for (std::size_t v = 0; v < V; ++v) left[v] = Isa::load(a + i + v * W);
+    for (std::size_t r = 0; r < R; ++r) {
+      for (std::size_t v = 0; v < V; ++v) {
+        total[r][v] = Isa::add(total[r][v],
+                               Isa::multiply(left[v], Isa::load(rows[r] + i + v * W)));
+      }
+    }
+  }
+  for (std::size_t r = 0; r < R; ++r) {
+    alignas(64) double lanes[L];
+    for (std::size_t v = 0; v < V; ++v) Isa::store(lanes + v * W, total[r][v]);
+    for (std::size_t half = L / 2; half > 0; half /= 2) {
+      for (std::size_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+    }
+    out[r] = lanes[0];
+  }
+}
+
+void dots(const double* a, const double* const* rows, std::size_t count, std::size_t ld,
+          double* out) {
+  constexpr std::size_t R = Isa::width_double == 8 ? 4 : 2;
+  std::size_t k = 0;
+  for (; k + R <= count; k += R) dots_of<R>(a, rows + k, ld, out + k);
+  for (; k < count; ++k) dots_of<1>(a, rows + k, ld, out + k);
+}
+
 inline constexpr InformationKernels information_kernels = {
     plane_counts,
     plane_sum,
+    tile_moments,
+    dots,
 };

@@ -1,5 +1,5 @@
-// Counts of the information filters. Contract as in kernels.hpp: plain pointers and sizes, no
-// allocation, no threads, no exceptions.
+// Counts and moments of the information filters. Contract as in kernels.hpp: plain pointers and
+// sizes, no allocation, no threads, no exceptions.
 //
 // A variable of l levels over n samples is l - 1 bit planes of `words` 64-bit words each, level
 // after level; the last level is what no plane has. Counts are whole numbers below 2^32 and sums
@@ -21,6 +21,17 @@ struct PlaneView {
   std::size_t levels;
 };
 
+inline constexpr std::size_t tile_lanes = 16;  // features a tile, and summands kept apart
+
+// Where the moments of a tile go, one value a feature.
+struct alignas(64) TileMoments {
+  double mean[tile_lanes];
+  double square[tile_lanes];   // sum of squared deviations from the mean
+  double between[tile_lanes];  // of it, what the class means account for; or the sum of products
+                               // with a centred target
+  double within[tile_lanes];   // the rest, summed by itself
+};
+
 struct InformationKernels {
   // The contingency table of two variables: counts[a * b.levels + b] for all levels.
   // Cost: (a.levels - 1) * (b.levels - 1) * words ANDs and popcounts. Limit: one popcount
@@ -33,6 +44,22 @@ struct InformationKernels {
   // a.levels * b.levels look-ups in a table of n + 1 int64 values. a.levels <= most_plane_levels.
   std::int64_t (*plane_sum)(const PlaneView& a, const PlaneView& b, std::size_t words,
                             const std::int64_t* table);
+
+  // Moments of a tile of n samples by tile_lanes features, sample-major; on return it is centred.
+  // Either codes in [0, n_classes), their sizes and class_means (n_classes x tile_lanes doubles of
+  // scratch), or a centred target, or neither. Samples are added one after the other, features in
+  // lanes: the same bits on every instruction set.
+  // Limit: 4 additions a value, 3 passes over the cache.
+  void (*tile_moments)(double* tile, std::size_t n, const std::int32_t* codes,
+                       const double* sizes, std::size_t n_classes, double* class_means,
+                       const double* target, TileMoments* out);
+
+  // out[k] = sum_i a[i] * rows[k][i] for k < count and i < ld, a multiple of tile_lanes: summands
+  // by i modulo tile_lanes, then these in pairs. Products are rounded before they are added, as
+  // not every instruction set can fuse them.
+  // Limit: one vector of products a cycle from L1.
+  void (*dots)(const double* a, const double* const* rows, std::size_t count, std::size_t ld,
+               double* out);
 };
 
 }  // namespace bitsieve

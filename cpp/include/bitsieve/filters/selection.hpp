@@ -1,0 +1,33 @@
+// What greedy selections have in common: their result, and who wins a step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace bitsieve {
+
+struct Selection {
+  std::vector<std::int64_t> order;  // features, the first taken first
+  std::vector<double> scores;       // of each when it was taken
+  std::uint64_t n_terms = 0;        // pairs of a candidate and a chosen feature that were computed
+};
+
+inline constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
+
+// The greatest score, and of equal ones the lowest index.
+struct Best {
+  double score = -std::numeric_limits<double>::infinity();
+  std::size_t feature = nobody;
+
+  // Would (other, index) win?
+  bool yields(double other, std::size_t index) const {
+    return other > score || (other == score && index < feature);
+  }
+  void offer(const Best& other) {
+    if (other.feature != nobody && yields(other.score, other.feature)) *this = other;
+  }
+};
+
+}  // namespace bitsieve

@@ -1,0 +1,176 @@
+#include "bitsieve/filters/columns.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <new>
+#include <numeric>
+
+#include "bitsieve/core/isa.hpp"
+#include "bitsieve/core/parallel.hpp"
+
+namespace bitsieve {
+namespace {
+
+constexpr std::size_t lanes = tile_lanes;
+
+double* allocate(std::size_t size) {  // not cleared: threads touch their own pages first
+  return static_cast<double*>(::operator new(size * sizeof(double), std::align_val_t{cache_line}));
+}
+void release(double* p) { ::operator delete(p, std::align_val_t{cache_line}); }
+
+// Average ranks, 1 for the least; values[i * stride].
+void rank_in_place(double* values, std::size_t n, std::size_t stride,
+                   std::vector<std::uint32_t>& order) {
+  order.resize(n);
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return values[a * stride] < values[b * stride];
+  });
+  std::vector<double> ranks(n);
+  for (std::size_t begin = 0; begin < n;) {
+    std::size_t end = begin + 1;
+    while (end < n && values[order[end] * stride] == values[order[begin] * stride]) ++end;
+    const double rank = (static_cast<double>(begin) + static_cast<double>(end) + 1.0) / 2.0;
+    for (std::size_t k = begin; k < end; ++k) ranks[order[k]] = rank;
+    begin = end;
+  }
+  for (std::size_t i = 0; i < n; ++i) values[i * stride] = ranks[i];
+}
+
+struct Scratch {
+  AlignedVector<double> tile, class_means;
+  std::vector<std::uint32_t> order;
+};
+
+}  // namespace
+
+// fill(first, count, tile): values of `count` features from `first` on, zero in the other lanes.
+template <typename Fill>
+void UnitColumns::build(bool ranks, const FTarget& target, int n_threads, const Fill& fill) {
+  const std::size_t n_blocks = (p_ + block - 1) / block;
+  const bool keep = !sparse_;
+  if (keep) {
+    for (std::size_t k = 0; k < n_blocks; ++k) blocks_.emplace_back(nullptr, release);
+  } else {
+    mean_.resize(p_);
+    scale_.resize(p_);
+  }
+  std::vector<double> sizes(target.n_classes, 0.0), numbers;
+  for (std::size_t i = 0; target.codes && i < n_; ++i) {
+    sizes[static_cast<std::size_t>(target.codes[i])] += 1.0;
+  }
+  double target_square = 0;
+  if (target.numbers) {
+    numbers.assign(target.numbers, target.numbers + n_);
+    const double mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) /
+                        static_cast<double>(n_);
+    for (double& value : numbers) {
+      value -= mean;
+      target_square += value * value;
+    }
+  }
+  const bool scored = target.codes || target.numbers;
+  if (scored) f_values_.assign(p_, 0.0);
+  const double n = static_cast<double>(n_), classes = static_cast<double>(target.n_classes);
+  const InformationKernels& kernel = *kernels().information;
+  std::vector<Scratch> pool(static_cast<std::size_t>(std::clamp(n_threads, 1, max_threads)));
+  parallel_for_worker(n_blocks, n_threads, [&](std::size_t chunk, int worker) {
+    Scratch& scratch = pool[static_cast<std::size_t>(worker)];
+    scratch.tile.resize(n_ * lanes);
+    scratch.class_means.resize(std::max<std::size_t>(target.n_classes, 1) * lanes);
+    double* tile = scratch.tile.data();
+    const std::size_t stop = std::min(p_, (chunk + 1) * block);
+    if (keep) blocks_[chunk].reset(allocate((stop - chunk * block) * ld_));
+    for (std::size_t first = chunk * block; first < stop; first += lanes) {
+      const std::size_t count = std::min(lanes, stop - first);
+      fill(first, count, tile);
+      TileMoments moments;
+      kernel.tile_moments(tile, n_, target.codes, sizes.data(), target.n_classes,
+                          scratch.class_means.data(),
+                          target.numbers ? numbers.data() : nullptr, &moments);
+      for (std::size_t l = 0; scored && l < count; ++l) {
+        double& f = f_values_[first + l];
+        if (!(moments.square[l] > 0)) continue;
+        if (target.codes) {
+          f = moments.between[l] / (classes - 1.0) / (moments.within[l] / (n - classes));
+        } else if (target_square > 0) {
+          const double r = moments.between[l] / std::sqrt(moments.square[l]) /
+                           std::sqrt(target_square);
+          const double rest = 1.0 - r * r;
+          f = rest > 0 ? r * r / rest * (n - 2.0) : std::numeric_limits<double>::infinity();
+        }
+      }
+      if (ranks) {
+        for (std::size_t l = 0; l < count; ++l) rank_in_place(tile + l, n_, lanes, scratch.order);
+        kernel.tile_moments(tile, n_, nullptr, nullptr, 0, nullptr, nullptr, &moments);
+      }
+      for (std::size_t l = 0; l < count; ++l) {
+        const double scale = moments.square[l] > 0 ? 1.0 / std::sqrt(moments.square[l]) : 0.0;
+        if (!keep) {
+          mean_[first + l] = moments.mean[l];
+          scale_[first + l] = scale;
+          continue;
+        }
+        double* out = blocks_[chunk].get() + (first - chunk * block + l) * ld_;
+        for (std::size_t i = 0; i < n_; ++i) out[i] = tile[i * lanes + l] * scale;
+        for (std::size_t i = n_; i < ld_; ++i) out[i] = 0.0;
+      }
+    }
+  });
+}
+
+template <typename T>
+UnitColumns::UnitColumns(const T* x, std::size_t n, std::size_t p, bool ranks,
+                         const FTarget& target, int n_threads)
+    : n_(n), p_(p), ld_((n + lanes - 1) / lanes * lanes) {
+  build(ranks, target, n_threads, [&](std::size_t first, std::size_t count, double* tile) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const T* row = x + i * p + first;
+      double* out = tile + i * lanes;
+      if (count == lanes) {
+        for (std::size_t l = 0; l < lanes; ++l) out[l] = static_cast<double>(row[l]);
+      } else {
+        for (std::size_t l = 0; l < lanes; ++l) out[l] = l < count ? static_cast<double>(row[l]) : 0;
+      }
+    }
+  });
+}
+
+template UnitColumns::UnitColumns(const float*, std::size_t, std::size_t, bool, const FTarget&,
+                                  int);
+template UnitColumns::UnitColumns(const double*, std::size_t, std::size_t, bool, const FTarget&,
+                                  int);
+
+UnitColumns::UnitColumns(const SparseColumns& x, std::size_t n, std::size_t p, bool ranks,
+                         const FTarget& target, int n_threads)
+    : n_(n),
+      p_(p),
+      ld_((n + lanes - 1) / lanes * lanes),
+      sparse_(std::make_unique<SparseColumns>(x)),
+      ranks_(ranks) {
+  build(ranks, target, n_threads, [&](std::size_t first, std::size_t count, double* tile) {
+    std::fill_n(tile, n * lanes, 0.0);
+    for (std::size_t l = 0; l < count; ++l) {
+      for (std::int64_t k = x.begin[first + l]; k < x.begin[first + l + 1]; ++k) {
+        tile[static_cast<std::size_t>(x.rows[k]) * lanes + l] = x.values[k];
+      }
+    }
+  });
+}
+
+const double* UnitColumns::column(std::size_t f, double* scratch) const {
+  if (!sparse_) return blocks_[f / block].get() + (f % block) * ld_;
+  std::fill_n(scratch, ld_, 0.0);
+  for (std::int64_t k = sparse_->begin[f]; k < sparse_->begin[f + 1]; ++k) {
+    scratch[sparse_->rows[k]] = sparse_->values[k];
+  }
+  if (ranks_) {
+    std::vector<std::uint32_t> order;
+    rank_in_place(scratch, n_, 1, order);
+  }
+  for (std::size_t i = 0; i < n_; ++i) scratch[i] = (scratch[i] - mean_[f]) * scale_[f];
+  return scratch;
+}
+
+}  // namespace bitsieve
