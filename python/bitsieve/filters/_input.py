@@ -73,7 +73,8 @@ def check_input(X: Any, y: Any, *, task: Task | None, allow_nan: bool = False) -
     """
     if isinstance(X, Table):
         array, names = X.X, X.names
-        y = X.y if y is None else y
+        if y is None:
+            y, task = X.y, task or X.task
     else:
         array, names = check_matrix(X, allow_nan=allow_nan, allow_constant=True)
     if y is None:
