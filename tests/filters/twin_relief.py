@@ -195,7 +195,9 @@ def threshold_relief(X, y, algorithm, *, rows=None, feature_weights=None, **kind
         else:
             low = high = pairs.mean()
         sides = [(1, [j for j in others if dist[i, j] < low])]
-        if algorithm.endswith("_star"):
+        if algorithm == "surf_star":
+            sides.append((-1, [j for j in others if dist[i, j] >= high]))
+        elif algorithm.endswith("_star"):
             sides.append((-1, [j for j in others if dist[i, j] > high]))
         for sign, side in sides:
             for c in range(len(classes)):

@@ -1,17 +1,87 @@
-"""Which code scores a problem of the Relief family: the compiled core, or the general path."""
+"""Which code scores a problem of the Relief family: the compiled core, or the general path.
+
+The core takes complete tables and linear differences. SWRF* weighs every pair, so its distances
+and its sums are compiled and its coefficients are numpy's. All else goes the general way.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve import _core
 from bitsieve.filters._relief_general import general_scores
-from bitsieve.filters._relief_neighbours import Method
+from bitsieve.filters._relief_neighbours import Method, group_neighbours
 from bitsieve.filters._relief_problem import Problem
 
 __all__ = ["relief_scores"]
 
+Floats = NDArray[np.float64]
 
-def relief_scores(problem: Problem, method: Method) -> NDArray[np.float64]:
+# More levels of a discrete feature than these are not for the core, which makes a column of each.
+_LEVELS = 256
+
+
+def relief_scores(problem: Problem, method: Method) -> Floats:
     """Score all features of a problem."""
-    return general_scores(problem, method)
+    if not _suits_core(problem):
+        return general_scores(problem, method)
+    if method.name == "swrf_star":
+        return _weighted_scores(problem, method)
+    everyone = len(problem.rows) == problem.n_samples
+    regression = method.name == "rrelieff"
+    weights = method.rank_weights
+    same = bool((weights == 1.0).all())
+    scores: Floats = _core.relief(
+        problem.X,
+        algorithm=method.name,
+        codes=None if regression else problem.codes,
+        n_classes=problem.n_classes,
+        target=problem.y if regression else None,
+        rows=None if everyone else problem.rows,
+        n_neighbors=max(1, len(weights)),
+        rank_weights=None if same else weights,
+        discrete=_flags(problem),
+        feature_weights=_weights(problem),
+        precision=problem.precision,
+        n_threads=problem.n_threads,
+    )
+    return scores
+
+
+def _suits_core(problem: Problem) -> bool:
+    if problem.ramp is not None or problem.has_missing():
+        return False
+    nominal = np.flatnonzero(problem.discrete)
+    return not any(problem.X[:, f].max() >= _LEVELS for f in nominal)
+
+
+def _weighted_scores(problem: Problem, method: Method) -> Floats:
+    distances = _core.relief_distances(
+        problem.X,
+        rows=problem.rows,
+        discrete=_flags(problem),
+        feature_weights=_weights(problem),
+        n_threads=problem.n_threads,
+    )
+    coefficients = np.zeros_like(distances)
+    for row, groups in enumerate(group_neighbours(problem, method, distances)):
+        for group in groups:
+            coefficients[row, group.members] = group.factor * group.weights
+    scores: Floats = _core.relief_weights(
+        problem.X,
+        problem.rows,
+        coefficients / len(problem.rows),
+        discrete=_flags(problem),
+        n_threads=problem.n_threads,
+    )
+    return scores
+
+
+def _flags(problem: Problem) -> NDArray[np.uint8] | None:
+    return problem.discrete.astype(np.uint8) if problem.discrete.any() else None
+
+
+def _weights(problem: Problem) -> Floats | None:
+    weights = problem.feature_weights
+    return None if bool((weights == 1.0).all()) else weights

@@ -139,7 +139,8 @@ class _Threshold:
             low, high = float(others.mean()) - half, float(others.mean()) + half
         else:
             low = high = self._mean
-        near, far = distances < low, distances > high
+        near = distances < low
+        far = ~near if self._star and not (self._own or self._sigmoid) else distances > high
         near[i] = far[i] = False
         for sign, side in ((1.0, near), (-1.0, far))[: 2 if self._star else 1]:
             for members, factor in zip(classes, factors, strict=True):

@@ -79,9 +79,7 @@ class Problem:
 
     def has_missing(self) -> bool:
         """Tell whether any value of X is NaN."""
-        step = max(1, (1 << 20) // self.n_features)
-        starts = range(0, self.n_samples, step)
-        return any(bool(np.isnan(self.X[i : i + step]).any()) for i in starts)
+        return bool(np.isnan(self.X.min()))
 
 
 def make_problem(

@@ -103,7 +103,7 @@ def surf_star(
 ) -> NDArray[np.float64]:
     """Score features by SURF* (Greene et al. 2010).
 
-    As :func:`surf`, and samples farther than T count with the opposite signs: hits for a feature,
+    As :func:`surf`, and samples not nearer than T count with the opposite signs: hits for a feature,
     misses against it. Far misses differ most in the features that matter by themselves, so the
     starred forms suit interactions and may score a plain main effect low.
 
@@ -305,7 +305,8 @@ def swrf_star(
     As :func:`surf_star`, but a neighbour at distance d weighs 2 / (1 + exp(-4 (T - d) / u)) - 1,
     which is negative for far ones, with T the mean and u the standard deviation of the distances
     of the pairs that are looked at. Sums of weighted differences are divided by the number of
-    near, or of far, samples of the class, so that a steep sigmoid gives SURF*.
+    near, or of far, samples of the class, so that a steep sigmoid gives SURF*. Compiled distances
+    are whole steps of 2^-24 of a range, so weights are right to about 1e-7.
 
     Parameters
     ----------
