@@ -12,7 +12,8 @@
 namespace bitsieve {
 namespace {
 
-constexpr std::size_t superblock_bytes = std::size_t{16} << 20;
+// Quantised columns at hand at once: what the caches near the cores hold.
+constexpr std::size_t superblock_bytes = std::size_t{2} << 20;
 
 // A column of the quantised table: a numeric feature, or one level of a nominal feature (then
 // half of the grid marks the level, so that two different levels differ by one whole grid).
@@ -112,19 +113,19 @@ struct Panel {
 };
 
 template <typename Q>
-void add_panel(const Q* q, std::size_t ld, const Panel& panel, std::int64_t* sums,
+void add_panel(const Q* q, std::size_t ld, const Panel& panel, bool fresh, std::int64_t* sums,
                std::size_t lds) {
   const ReliefKernels& kernel = *kernels().relief;
   const bool triangle = panel.i_begin == panel.j_begin;
   if constexpr (std::is_same_v<Q, std::uint32_t>) {
     kernel.max_sums(q, ld, ld, panel.i_begin, panel.i_end, panel.j_begin, panel.j_end, triangle,
-                    sums, lds);
+                    fresh, sums, lds);
   } else if constexpr (std::is_same_v<Q, std::uint16_t>) {
     kernel.max_sums_word(q, ld, ld, panel.i_begin, panel.i_end, panel.j_begin, panel.j_end,
-                         triangle, sums, lds);
+                         triangle, fresh, sums, lds);
   } else {
     kernel.difference_sums(q, ld, ld, panel.i_begin, panel.i_end, panel.j_begin, panel.j_end,
-                           triangle, sums, lds);
+                           triangle, fresh, sums, lds);
   }
 }
 
@@ -146,9 +147,9 @@ void fill(const SampleRows<T>& samples, const Quantiser<T>& table,
   const std::size_t n_blocks = (n_columns + width - 1) / width;
   const std::size_t blocks_at_once =
       std::clamp(superblock_bytes / (n_padded * width * sizeof(Q)), std::size_t{1}, n_blocks);
-  AlignedVector<Q> q(blocks_at_once * n_padded * width);
+  AlignedBuffer<Q> q(blocks_at_once * n_padded * width);
   distances->ld = n_padded;
-  distances->values.assign(rows_padded * n_padded, 0);
+  distances->values = AlignedBuffer<std::int64_t>(rows_padded * n_padded);
   std::int64_t* sums = distances->values.data();
   std::vector<std::int64_t> row_sums(n, 0);
   std::vector<double>& errors = distances->error;
@@ -172,7 +173,8 @@ void fill(const SampleRows<T>& samples, const Quantiser<T>& table,
     }
     parallel_for(panels.size(), n_threads, [&](std::size_t t) {
       for (std::size_t b = 0; b < here; ++b) {
-        add_panel(q.data() + b * n_padded * width, width, panels[t], sums, n_padded);
+        add_panel(q.data() + b * n_padded * width, width, panels[t], first + b == 0, sums,
+                  n_padded);
       }
     });
   }
@@ -180,20 +182,19 @@ void fill(const SampleRows<T>& samples, const Quantiser<T>& table,
   for (double& error : errors) {
     if (error > 0.0) error += static_cast<double>(n_columns) * 0x1p-26;
   }
+  // From sums of maxima to distances, and from the upper part to the lower, panel by panel.
   constexpr bool of_maxima = !std::is_same_v<Q, std::uint8_t>;
-  const std::size_t n_groups = (rows + group - 1) / group;
-  if (of_maxima) {
-    parallel_for(n_groups, n_threads, [&](std::size_t chunk) {
-      for (std::size_t i = chunk * group; i < std::min(rows, (chunk + 1) * group); ++i) {
-        std::int64_t* row = sums + i * n_padded;
-        for (std::size_t j = i; j < n; ++j) row[j] = 2 * row[j] - row_sums[i] - row_sums[j];
+  parallel_for(panels.size(), n_threads, [&](std::size_t t) {
+    const Panel& panel = panels[t];
+    for (std::size_t i = panel.i_begin; i < std::min(panel.i_end, rows); ++i) {
+      std::int64_t* row = sums + i * n_padded;
+      for (std::size_t j = std::max(panel.j_begin, i); j < std::min(panel.j_end, n); ++j) {
+        const std::int64_t distance =
+            of_maxima ? 2 * row[j] - row_sums[i] - row_sums[j] : row[j];
+        row[j] = distance;
+        if (j < rows) sums[j * n_padded + i] = distance;
       }
-    });
-  }
-  parallel_for(n_groups, n_threads, [&](std::size_t chunk) {
-    for (std::size_t i = chunk * group; i < std::min(rows, (chunk + 1) * group); ++i) {
-      for (std::size_t j = 0; j < i; ++j) sums[i * n_padded + j] = sums[j * n_padded + i];
-      sums[i * n_padded + i] = 0;
+      if (panel.i_begin == panel.j_begin) row[i] = 0;
     }
   });
 }

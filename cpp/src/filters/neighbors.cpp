@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "bitsieve/core/parallel.hpp"
 
@@ -26,34 +27,26 @@ class RowSearch {
         arbiter_(arbiter),
         largest_error_(*std::max_element(distances.error.begin(), distances.error.end())) {}
 
-  // Writes the nearest of the candidates and returns how many.
-  std::size_t find(std::size_t row, std::vector<Candidate>* candidates, std::int32_t* out) {
+  // How far apart two distances of a row may be and still be told apart only by the arbiter.
+  std::int64_t slack(std::size_t row) const {
+    if (arbiter_ == nullptr) return 0;
+    return static_cast<std::int64_t>(std::ceil(2.0 * (distances_.error[row] + largest_error_)));
+  }
+
+  // Writes the k nearest of the candidates, which reach to `slack` beyond the k-th distance `last`.
+  void choose(std::size_t row, std::size_t k, std::int64_t last, std::vector<Candidate>* candidates,
+              std::int32_t* out) {
     std::vector<Candidate>& c = *candidates;
-    const std::size_t k = std::min(options_.n_neighbors, c.size());
-    if (k == 0) return 0;
-    // Two distances are told apart where they differ by more than both may be off.
-    const double off = distances_.error[row] + largest_error_;
-    const auto slack = arbiter_ == nullptr ? std::int64_t{0}
-                                           : static_cast<std::int64_t>(std::ceil(2.0 * off));
+    const std::int64_t open = slack(row);
     if (k < c.size()) {
-      std::nth_element(c.begin(), c.begin() + static_cast<std::ptrdiff_t>(k - 1), c.end(),
-                       [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
-      const std::int64_t last = c[k - 1].distance;
-      const auto open = std::partition(c.begin(), c.end(), [&](const Candidate& a) {
-        return a.distance < last - slack;
-      });
-      const auto out_of_reach = std::partition(
-          open, c.end(), [&](const Candidate& a) { return a.distance <= last + slack; });
-      const auto sure = static_cast<std::size_t>(open - c.begin());
-      if (sure + static_cast<std::size_t>(out_of_reach - open) > k) {
-        sort(row, open, out_of_reach, slack > 0);
-      }
+      const auto first_open = std::partition(
+          c.begin(), c.end(), [&](const Candidate& a) { return a.distance < last - open; });
+      sort(row, first_open, c.end(), open > 0);
     }
     if (options_.ordered) {
-      sort(row, c.begin(), c.begin() + static_cast<std::ptrdiff_t>(k), slack > 0);
+      sort(row, c.begin(), c.begin() + static_cast<std::ptrdiff_t>(k), open > 0);
     }
     for (std::size_t r = 0; r < k; ++r) out[r] = c[r].place;
-    return k;
   }
 
  private:
@@ -103,25 +96,51 @@ void nearest_by_group(const SampleRows<T>& samples, const Distances& distances,
   constexpr std::size_t chunk_rows = 8;
   parallel_for((rows + chunk_rows - 1) / chunk_rows, n_threads, [&](std::size_t chunk) {
     RowSearch<T> search(samples, distances, order, options, arbiter);
+    std::vector<std::vector<std::int64_t>> least(n_groups);  // heaps: the k least, largest on top
     std::vector<std::vector<Candidate>> candidates(n_groups);
+    std::vector<std::int64_t> bound(n_groups);
+    std::vector<std::int32_t> in_group(n);
     for (std::size_t i = chunk * chunk_rows; i < std::min(rows, (chunk + 1) * chunk_rows); ++i) {
-      for (auto& list : candidates) list.clear();
       const std::int64_t* row = distances.row(i);
-      for (std::size_t j = 0; j < n; ++j) {
-        if (j == i) continue;
-        const auto place = static_cast<std::int32_t>(j);
-        std::size_t g = 0;
-        if (options.grouping == Grouping::classes) {
-          g = static_cast<std::size_t>(group[j]);
-        } else if (options.grouping == Grouping::others) {
-          g = codes[order[i]] == codes[order[j]] ? 0 : 1;
-        }
-        candidates[g].push_back({row[j], place});
+      const std::int32_t* group_of = group.data();
+      if (options.grouping == Grouping::others) {
+        for (std::size_t j = 0; j < n; ++j) in_group[j] = codes[order[i]] == codes[order[j]] ? 0 : 1;
+        group_of = in_group.data();
       }
       for (std::size_t g = 0; g < n_groups; ++g) {
-        const std::size_t found = search.find(
-            i, &candidates[g], neighbors->samples.data() + (i * n_groups + g) * k);
+        least[g].clear();
+        candidates[g].clear();
+        bound[g] = std::numeric_limits<std::int64_t>::max();
+      }
+      // The k-th distance of every group, then all that might be nearer than it.
+      for (std::size_t j = 0; j < n; ++j) {
+        const auto g = static_cast<std::size_t>(group_of[j]);
+        if (row[j] >= bound[g] || j == i) continue;
+        std::vector<std::int64_t>& heap = least[g];
+        if (heap.size() == k) {
+          std::pop_heap(heap.begin(), heap.end());
+          heap.back() = row[j];
+        } else {
+          heap.push_back(row[j]);
+        }
+        std::push_heap(heap.begin(), heap.end());
+        if (heap.size() == k) bound[g] = heap.front();
+      }
+      const std::int64_t slack = search.slack(i);
+      for (std::size_t g = 0; g < n_groups; ++g) {
+        bound[g] = least[g].empty() ? -1 : least[g].front() + slack;
+      }
+      for (std::size_t j = 0; j < n; ++j) {
+        const auto g = static_cast<std::size_t>(group_of[j]);
+        if (row[j] > bound[g] || j == i) continue;
+        candidates[g].push_back({row[j], static_cast<std::int32_t>(j)});
+      }
+      for (std::size_t g = 0; g < n_groups; ++g) {
+        const std::size_t found = least[g].size();
         neighbors->counts[i * n_groups + g] = static_cast<std::int32_t>(found);
+        if (found == 0) continue;
+        search.choose(i, found, least[g].front(), &candidates[g],
+                      neighbors->samples.data() + (i * n_groups + g) * k);
       }
     }
   });

@@ -1,6 +1,7 @@
 #include "bitsieve/filters/pairs.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "bitsieve/core/aligned.hpp"
 #include "bitsieve/core/isa.hpp"
@@ -13,13 +14,15 @@ namespace {
 template <typename T>
 void pack(const SampleRows<T>& samples, const std::vector<std::int32_t>& order, std::size_t begin,
           std::size_t count, const double* low, const double* inverse, double* block) {
+  const ReliefKernels& kernel = *kernels().relief;
   for (std::size_t k = 0; k < samples.n; ++k) {
     const T* row = samples.row(static_cast<std::size_t>(order[k])) + begin;
     double* out = block + k * relief_features;
-    for (std::size_t f = 0; f < count; ++f) {
-      out[f] = (static_cast<double>(row[f]) - low[f]) * inverse[f];
+    if constexpr (std::is_same_v<T, float>) {
+      kernel.normalise_float(row, low, inverse, count, out);
+    } else {
+      kernel.normalise_double(row, low, inverse, count, out);
     }
-    for (std::size_t f = count; f < relief_features; ++f) out[f] = 0.0;
   }
 }
 

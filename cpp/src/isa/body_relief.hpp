@@ -54,7 +54,8 @@ inline double quantise_double(const double* x, const double* low, const double* 
 // I x J pairs of samples in registers for all columns of a block.
 template <int I, int J>
 BITSIEVE_INLINE void max_tile(const std::uint32_t* a, const std::uint32_t* b, std::size_t ld,
-                              std::size_t width, std::int64_t* sums, std::size_t lds) {
+                              std::size_t width, bool fresh, std::int64_t* sums,
+                              std::size_t lds) {
   using U = typename Isa::U;
   U total[I * J];
   for (int t = 0; t < I * J; ++t) total[t] = Isa::zero_words();
@@ -71,7 +72,9 @@ BITSIEVE_INLINE void max_tile(const std::uint32_t* a, const std::uint32_t* b, st
   std::int64_t reduced[I * J];
   Isa::template sum_words<I * J>(total, reduced);
   for (int i = 0; i < I; ++i) {
-    for (int j = 0; j < J; ++j) sums[i * lds + j] += reduced[i * J + j];
+    for (int j = 0; j < J; ++j) {
+      sums[i * lds + j] = reduced[i * J + j] + (fresh ? 0 : sums[i * lds + j]);
+    }
   }
 }
 
@@ -88,16 +91,18 @@ BITSIEVE_INLINE void over_tiles(std::size_t i_begin, std::size_t i_end, std::siz
 
 inline void max_sums(const std::uint32_t* q, std::size_t ld, std::size_t width,
                      std::size_t i_begin, std::size_t i_end, std::size_t j_begin,
-                     std::size_t j_end, bool triangle, std::int64_t* sums, std::size_t lds) {
+                     std::size_t j_end, bool triangle, bool fresh,
+                     std::int64_t* sums, std::size_t lds) {
   constexpr int I = Isa::l1_rows, J = 4;
   over_tiles<I, J>(i_begin, i_end, j_begin, j_end, triangle, [&](std::size_t i, std::size_t j) {
-    max_tile<I, J>(q + i * ld, q + j * ld, ld, width, sums + i * lds + j, lds);
+    max_tile<I, J>(q + i * ld, q + j * ld, ld, width, fresh, sums + i * lds + j, lds);
   });
 }
 
 template <int I, int J>
 BITSIEVE_INLINE void max_word_tile(const std::uint16_t* a, const std::uint16_t* b, std::size_t ld,
-                                   std::size_t width, std::int64_t* sums, std::size_t lds) {
+                                   std::size_t width, bool fresh, std::int64_t* sums,
+                              std::size_t lds) {
   using U = typename Isa::U;
   constexpr std::size_t W = 2 * Isa::width;
   constexpr std::size_t run = 16;  // sums of so many 12-bit values fit 16 bits
@@ -122,22 +127,26 @@ BITSIEVE_INLINE void max_word_tile(const std::uint16_t* a, const std::uint16_t* 
   std::int64_t reduced[I * J];
   Isa::template sum_words<I * J>(total, reduced);
   for (int i = 0; i < I; ++i) {
-    for (int j = 0; j < J; ++j) sums[i * lds + j] += reduced[i * J + j];
+    for (int j = 0; j < J; ++j) {
+      sums[i * lds + j] = reduced[i * J + j] + (fresh ? 0 : sums[i * lds + j]);
+    }
   }
 }
 
 inline void max_sums_word(const std::uint16_t* q, std::size_t ld, std::size_t width,
                           std::size_t i_begin, std::size_t i_end, std::size_t j_begin,
-                          std::size_t j_end, bool triangle, std::int64_t* sums, std::size_t lds) {
+                          std::size_t j_end, bool triangle, bool fresh,
+                     std::int64_t* sums, std::size_t lds) {
   constexpr int I = 2, J = 4;
   over_tiles<I, J>(i_begin, i_end, j_begin, j_end, triangle, [&](std::size_t i, std::size_t j) {
-    max_word_tile<I, J>(q + i * ld, q + j * ld, ld, width, sums + i * lds + j, lds);
+    max_word_tile<I, J>(q + i * ld, q + j * ld, ld, width, fresh, sums + i * lds + j, lds);
   });
 }
 
 template <int I, int J>
 BITSIEVE_INLINE void difference_tile(const std::uint8_t* a, const std::uint8_t* b, std::size_t ld,
-                                     std::size_t width, std::int64_t* sums, std::size_t lds) {
+                                     std::size_t width, bool fresh, std::int64_t* sums,
+                              std::size_t lds) {
   using U = typename Isa::U;
   U total[I * J];
   for (int t = 0; t < I * J; ++t) total[t] = Isa::zero_words();
@@ -154,17 +163,19 @@ BITSIEVE_INLINE void difference_tile(const std::uint8_t* a, const std::uint8_t* 
   std::int64_t reduced[I * J];
   Isa::template sum_words<I * J>(total, reduced);
   for (int i = 0; i < I; ++i) {
-    for (int j = 0; j < J; ++j) sums[i * lds + j] += reduced[i * J + j];
+    for (int j = 0; j < J; ++j) {
+      sums[i * lds + j] = reduced[i * J + j] + (fresh ? 0 : sums[i * lds + j]);
+    }
   }
 }
 
 inline void difference_sums(const std::uint8_t* q, std::size_t ld, std::size_t width,
                             std::size_t i_begin, std::size_t i_end, std::size_t j_begin,
-                            std::size_t j_end, bool triangle, std::int64_t* sums,
-                            std::size_t lds) {
+                            std::size_t j_end, bool triangle, bool fresh,
+                     std::int64_t* sums, std::size_t lds) {
   constexpr int I = Isa::l1_rows, J = 4;
   over_tiles<I, J>(i_begin, i_end, j_begin, j_end, triangle, [&](std::size_t i, std::size_t j) {
-    difference_tile<I, J>(q + i * ld, q + j * ld, ld, width, sums + i * lds + j, lds);
+    difference_tile<I, J>(q + i * ld, q + j * ld, ld, width, fresh, sums + i * lds + j, lds);
   });
 }
 
@@ -198,6 +209,29 @@ inline std::int64_t fixed_distance_double(const double* a, const double* b, cons
 }
 
 // ---- weights ------------------------------------------------------------------------------
+
+template <typename T>
+BITSIEVE_INLINE void normalise(const T* x, const double* low, const double* factor,
+                               std::size_t count, double* out) {
+  constexpr std::size_t W = Isa::width_double;
+  std::size_t f = 0;
+  for (; f + W <= count; f += W) {
+    Isa::store(out + f, Isa::multiply(Isa::subtract(Isa::load_as_double(x + f), Isa::load_any(low + f)),
+                                      Isa::load_any(factor + f)));
+  }
+  for (; f < count; ++f) out[f] = (static_cast<double>(x[f]) - low[f]) * factor[f];
+  for (; f < relief_features; ++f) out[f] = 0.0;
+}
+
+inline void normalise_float(const float* x, const double* low, const double* factor,
+                            std::size_t count, double* out) {
+  normalise(x, low, factor, count, out);
+}
+
+inline void normalise_double(const double* x, const double* low, const double* factor,
+                             std::size_t count, double* out) {
+  normalise(x, low, factor, count, out);
+}
 
 // Two running totals a column, for even and odd entries: the same on every instruction set.
 inline void weigh_max(const double* block, const double* own, const std::int32_t* samples,
@@ -261,7 +295,8 @@ inline void weigh_capped(const double* block, const double* own, const std::int3
 }
 
 inline constexpr ReliefKernels relief_kernels = {
-    widen_float,   widen_double,    quantise_float,       quantise_double,
-    max_sums,      max_sums_word,   difference_sums,      fixed_distance_float,
-    fixed_distance_double, weigh_max, weigh_capped,
+    widen_float,          widen_double,          quantise_float,  quantise_double,
+    max_sums,             max_sums_word,         difference_sums, fixed_distance_float,
+    fixed_distance_double, normalise_float,      normalise_double, weigh_max,
+    weigh_capped,
 };

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 #include <vector>
 
 #if defined(_MSC_VER) && defined(_M_X64)
@@ -33,6 +34,27 @@ struct AlignedAllocator {
 
 template <typename T>
 using AlignedVector = std::vector<T, AlignedAllocator<T>>;
+
+// Aligned storage that nobody has touched yet: pages come when a thread first writes them.
+template <typename T>
+class AlignedBuffer {
+ public:
+  AlignedBuffer() = default;
+  explicit AlignedBuffer(std::size_t n) : data_(AlignedAllocator<T>().allocate(n)) {}
+  AlignedBuffer(AlignedBuffer&& other) noexcept : data_(other.data_) { other.data_ = nullptr; }
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  ~AlignedBuffer() {
+    if (data_ != nullptr) AlignedAllocator<T>().deallocate(data_, 0);
+  }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+};
 
 // A hint that a line will be read soon.
 inline void prefetch(const void* address) {

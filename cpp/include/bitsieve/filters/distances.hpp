@@ -23,7 +23,7 @@ enum class Precision { exact, word, byte };
 struct Distances {
   std::size_t rows = 0, n = 0, ld = 0;
   double unit = 0.0;
-  AlignedVector<std::int64_t> values;
+  AlignedBuffer<std::int64_t> values;
   std::vector<double> error;  // in units, a place of the order
 
   const std::int64_t* row(std::size_t i) const { return values.data() + i * ld; }

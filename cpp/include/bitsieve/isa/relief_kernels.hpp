@@ -29,21 +29,24 @@ struct ReliefKernels {
                             std::size_t count, std::uint32_t* q);
 
   // sums[i * lds + j] += sum_f max(a_i[f], b_j[f]) over `width` columns, for i in [i_begin, i_end)
-  // and j in [j_begin, j_end), multiples of relief_rows; with `triangle` only for groups j >= i.
+  // and j in [j_begin, j_end), multiples of relief_rows; with `triangle` only for groups j >= i,
+  // and `fresh` sets instead of adding, so that nobody need clear the sums first.
   // As |a - b| = 2 max(a, b) - a - b, a distance costs a maximum and an addition a column:
   // limit 16 columns a cycle on AVX-512 (one of the two ports has the integer maximum).
   // Values are at most 2^24 and width at most relief_width.
   void (*max_sums)(const std::uint32_t* q, std::size_t ld, std::size_t width, std::size_t i_begin,
                    std::size_t i_end, std::size_t j_begin, std::size_t j_end, bool triangle,
-                   std::int64_t* sums, std::size_t lds);
+                   bool fresh, std::int64_t* sums, std::size_t lds);
   // The same sums from 16-bit values of at most grid_word: limit 28 columns a cycle.
   void (*max_sums_word)(const std::uint16_t* q, std::size_t ld, std::size_t width,
                         std::size_t i_begin, std::size_t i_end, std::size_t j_begin,
-                        std::size_t j_end, bool triangle, std::int64_t* sums, std::size_t lds);
+                        std::size_t j_end, bool triangle, bool fresh,
+                        std::int64_t* sums, std::size_t lds);
   // sums += sum_f |a_i[f] - b_j[f]| of bytes: limit 64 columns a cycle.
   void (*difference_sums)(const std::uint8_t* q, std::size_t ld, std::size_t width,
                           std::size_t i_begin, std::size_t i_end, std::size_t j_begin,
-                          std::size_t j_end, bool triangle, std::int64_t* sums, std::size_t lds);
+                          std::size_t j_end, bool triangle, bool fresh,
+                        std::int64_t* sums, std::size_t lds);
 
   // sum_f round(min(|a[f] - b[f]|, cap[f]) * scale[f]) in 64-bit integers; each term is below
   // 2^50. The arbiter of close distances: whatever the order of the features, the same bits.
@@ -51,6 +54,12 @@ struct ReliefKernels {
                                        const double* scale, std::size_t count);
   std::int64_t (*fixed_distance_double)(const double* a, const double* b, const double* cap,
                                         const double* scale, std::size_t count);
+
+  // out[f] = (x[f] - low[f]) * factor[f] for f < count, zero up to relief_features.
+  void (*normalise_float)(const float* x, const double* low, const double* factor,
+                          std::size_t count, double* out);
+  void (*normalise_double)(const double* x, const double* low, const double* factor,
+                           std::size_t count, double* out);
 
   // totals[f] += sum_e c[e] * max(own[f], x[j[e]][f]) over the relief_features columns of a
   // sample-major block. Limit: 16 columns in 2 cycles (a maximum and a multiply-add of 8).
