@@ -182,6 +182,59 @@ class KnnFitness:
     ) -> tuple[NDArray[np.int64], float]: ...
     def counters(self) -> dict[str, int]: ...
 
+def encode_levels(
+    X: NDArray[np.float32] | NDArray[np.float64], *, most: int, n_threads: int = ...
+) -> tuple[NDArray[np.uint8], NDArray[np.int32]]: ...
+def greedy_information(
+    table: DiscreteTable,
+    target: NDArray[np.uint8] | NDArray[np.int32],
+    n_levels: int,
+    *,
+    criterion: str,
+    n_select: int,
+    beta: float = ...,
+    correction: str = ...,
+    prior: float = ...,
+    lazy: bool = ...,
+    n_threads: int = ...,
+) -> tuple[NDArray[np.int64], NDArray[np.float64], int]: ...
+
+class UnitColumns:
+    def __init__(
+        self,
+        X: NDArray[np.float32] | NDArray[np.float64],
+        *,
+        ranks: bool = ...,
+        codes: NDArray[np.int32] | None = ...,
+        n_classes: int = ...,
+        numbers: NDArray[np.float64] | None = ...,
+        n_threads: int = ...,
+    ) -> None: ...
+    @staticmethod
+    def from_columns(
+        begin: NDArray[np.int64],
+        rows: NDArray[np.int32],
+        values: NDArray[np.float64],
+        n_samples: int,
+        *,
+        ranks: bool = ...,
+        codes: NDArray[np.int32] | None = ...,
+        n_classes: int = ...,
+        numbers: NDArray[np.float64] | None = ...,
+        n_threads: int = ...,
+    ) -> UnitColumns: ...
+    def f_values(self) -> NDArray[np.float64]: ...
+    def select(
+        self,
+        relevance: NDArray[np.float64],
+        *,
+        n_select: int,
+        quotient: bool,
+        least: float = ...,
+        lazy: bool = ...,
+        n_threads: int = ...,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], int]: ...
+
 class DiscreteTable:
     def __init__(
         self, codes: NDArray[np.uint8], n_levels: NDArray[np.int32], n_threads: int = ...
