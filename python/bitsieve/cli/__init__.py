@@ -1,10 +1,13 @@
-"""The command line: ``bitsieve select``, ``bitsieve datasets``.
+"""The command line: ``bitsieve select``, ``bitsieve rank``, ``bitsieve datasets``.
 
 ::
 
     __init__.py  options, errors as one line, exit codes
     job.py       one selection job: search, outer folds, table and files
-    input.py     what it reads and where it may write; everything that is refused early
+    rank.py      one ranking job: scores of all features, table and files
+    input.py     what a job reads and where it may write; everything that is refused early
+    record.py    what every job writes into run.json
+    terminal.py  what a job says: tables, sentences, warnings
 
 Exit codes: 0 done, 2 bad input (one line on stderr), 130 stopped by Ctrl-C after the results so
 far were written, 1 anything else. Everything heavy is imported inside the commands, so that
@@ -19,11 +22,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn, TextIO
+from typing import TYPE_CHECKING, Annotated, NoReturn, TextIO
 
 import typer
 
 from bitsieve._version import __version__
+
+if TYPE_CHECKING:
+    from bitsieve.cli.job import FinishedJob
+    from bitsieve.cli.rank import FinishedRanking
 
 __all__ = ["app", "main"]
 
@@ -48,6 +55,23 @@ class Orient(StrEnum):
     auto = "auto"
     samples = "samples"
     features = "features"
+
+
+class Task(StrEnum):
+    """What the target holds."""
+
+    auto = "auto"
+    classes = "classes"
+    numbers = "numbers"
+
+
+class Aggregate(StrEnum):
+    """How several rankings become one."""
+
+    mean = "mean"
+    borda = "borda"
+    median = "median"
+    rra = "rra"
 
 
 def _show_version(wanted: bool) -> None:
@@ -132,10 +156,9 @@ def select(
 
     Writes selection.csv, run.json and convergence.png into the --out folder.
     """
-    from bitsieve.cli.job import FILES, Job
-    from bitsieve.report.outcome import printable
-
     with _one_line_errors():
+        from bitsieve.cli.job import FILES, Job
+
         job = Job(
             file=file,
             target=target,
@@ -160,18 +183,92 @@ def select(
             progress=False if quiet or as_json else None,
         )
         done = job.run()
-        # A full disk must not cost what is shown, nor a full pipe what is written.
-        try:
-            if as_json:
-                _show(done.json())
-            elif not quiet:
-                _show(done.text())
-        finally:
-            done.write()
-        if not (as_json or quiet):
-            _show(f"\nWritten to {printable(str(out))}: {', '.join(FILES)}\n")
+        _deliver(done, FILES, out, quiet=quiet, as_json=as_json)
     if done.outcome.interrupted:
         raise typer.Exit(130)
+
+
+@app.command()
+def rank(
+    file: Annotated[
+        Path | None, typer.Argument(help="CSV, TSV (also .gz) or NPZ with the data.")
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", help="Column with classes or numbers, or a file with them."),
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="A bundled data set instead of FILE; see bitsieve datasets.")
+    ] = None,
+    orient: Annotated[
+        Orient, typer.Option(help="What a row of the file is: a sample or a feature.")
+    ] = Orient.auto,
+    index: Annotated[
+        str | None, typer.Option(help="Column with the row names, which is no feature.")
+    ] = None,
+    task: Annotated[
+        Task, typer.Option(help="What the target of a file holds; its values decide by default.")
+    ] = Task.auto,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            "-m",
+            help="relieff (default), multisurf, rrelieff, mrmr, jmi, cmim, t, welch, f, auc, s2n, "
+            "pearson, spearman, kruskal, chi2, infogain, su, fcbf, gs and more; several are "
+            "combined into one ranking.",
+        ),
+    ] = None,
+    aggregate: Annotated[
+        Aggregate | None, typer.Option(help="How several rankings become one; mean by default.")
+    ] = None,
+    top: Annotated[
+        int,
+        typer.Option(min=1, help="Features to show, and for methods like mrmr to take."),
+    ] = 20,
+    n_neighbors: Annotated[
+        int | None, typer.Option(min=1, help="Neighbours of ReliefF and its kin.")
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=2**32 - 1, help="Seed; drawn and recorded where a method needs one."
+        ),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
+    plot: Annotated[bool, typer.Option("--plot", help="Draw ranking.png too.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("bitsieve-out"),
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no table.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object and nothing else.")
+    ] = False,
+) -> None:
+    """Score every feature on all samples and list the best.
+
+    Writes ranking.csv (all features) and run.json into the --out folder. A ranking is no error
+    estimate.
+    """
+    with _one_line_errors():
+        from bitsieve.cli.rank import RankJob
+
+        job = RankJob(
+            file=file,
+            target=target,
+            dataset=dataset,
+            orient=orient.value,
+            index=index,
+            task=task.value,
+            methods=tuple(method or ["relieff"]),
+            aggregate=None if aggregate is None else aggregate.value,
+            top=top,
+            n_neighbors=n_neighbors,
+            seed=seed,
+            n_jobs=jobs,
+            plot=plot,
+            out=out,
+            progress=False if quiet or as_json else None,
+        )
+        _deliver(job.run(), job.files, out, quiet=quiet, as_json=as_json)
 
 
 @app.command()
@@ -238,6 +335,29 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = stop.exit_code
     code = code if isinstance(code, int) else 0
     sys.exit(code)
+
+
+def _deliver(
+    done: FinishedJob | FinishedRanking,
+    files: Sequence[str],
+    out: Path,
+    *,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Show what a job found, and write its files."""
+    from bitsieve.report.outcome import printable
+
+    # A full disk must not cost what is shown, nor a full pipe what is written.
+    try:
+        if as_json:
+            _show(done.json())
+        elif not quiet:
+            _show(done.text())
+    finally:
+        done.write()
+    if not (as_json or quiet):
+        _show(f"\nWritten to {printable(str(out))}: {', '.join(files)}\n")
 
 
 def _show(text: str) -> None:

@@ -1,4 +1,4 @@
-"""What a selection job reads, and where it may write: everything that is refused early."""
+"""What a job reads, and where it may write: everything that is refused early."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bitsieve.data import Table, datasets, read_table
 from bitsieve.data.labels import read_labels
+from bitsieve.data.validation import Task
 from bitsieve.report import file_identity
 from bitsieve.report.outcome import counted, printable
 
@@ -20,7 +21,7 @@ __all__ = ["JobInput", "check_folds", "dataset_rows", "load_input", "make_folder
 
 @dataclass(frozen=True, eq=False)
 class JobInput:
-    """A table of classes, where it came from, what identifies the files, how labels came in."""
+    """A table, where it came from, what identifies the files, and how labels came in."""
 
     table: Table
     names: list[str]
@@ -30,12 +31,32 @@ class JobInput:
 
     def summary(self) -> str:
         """Return samples, classes, features and how labels met samples, as one line."""
+        said = f"{self.table.n_samples:,} samples{self._target()}, {counted(len(self.names))}"
+        return printable(said if self.matching is None else f"{said}; {self.matching}")
+
+    def described(self) -> dict[str, Any]:
+        """Return numbers of samples and features, and what the target holds, for a record."""
+        found: dict[str, Any] = {
+            "n_samples": self.table.n_samples,
+            "n_features": len(self.names),
+        }
+        if self.table.task == "classification":
+            classes, counts = np.unique(self.y, return_counts=True)
+            found["classes"] = {str(c): int(n) for c, n in zip(classes, counts, strict=True)}
+        elif self.table.task == "regression":
+            found["target"] = {"least": float(self.y.min()), "greatest": float(self.y.max())}
+        return found
+
+    def _target(self) -> str:
+        if self.table.task is None:
+            return ""
+        if self.table.task == "regression":
+            return f" (target from {self.y.min():g} to {self.y.max():g})"
         classes, counts = np.unique(self.y, return_counts=True)
         shown = [f"{c} {n:,}" for c, n in zip(classes[:8], counts[:8], strict=True)]
         if len(classes) > 8:
             shown.append(f"{len(classes) - 8:,} more")
-        said = f"{len(self.y):,} samples ({', '.join(shown)}), {counted(len(self.names))}"
-        return printable(said if self.matching is None else f"{said}; {self.matching}")
+        return f" ({', '.join(shown)})"
 
     @property
     def X(self) -> NDArray[Any]:
@@ -56,6 +77,9 @@ def load_input(
     target: str | None,
     orient: Literal["auto", "samples", "features"],
     index: str | None,
+    task: Task | None = None,
+    needs_target: bool = True,
+    needs_classes: bool = True,
 ) -> JobInput:
     """Read the file or the bundled data set.
 
@@ -66,6 +90,10 @@ def load_input(
         Either of the two.
     target, orient, index
         As in :func:`bitsieve.data.read_table`.
+    task : {"classification", "regression"} or None, default None
+        What the target of a file is; None decides from its values.
+    needs_target, needs_classes : bool, default True
+        Whether the job can do without a target, and with one of numbers.
 
     Returns
     -------
@@ -74,7 +102,7 @@ def load_input(
     Raises
     ------
     ValueError
-        Where neither or both were named, or the data are not fit for classification.
+        Where neither or both were named, or the data are not fit for the job.
     """
     if (file is None) == (dataset is None):
         raise ValueError(
@@ -86,17 +114,19 @@ def load_input(
         table = _bundled(source)
         identity: dict[str, Any] = {"dataset": source}
     else:
-        if target is None and file.is_file() and not file.name.lower().endswith(".npz"):
+        named = target is not None or file.name.lower().endswith(".npz")
+        if needs_target and not named and file.is_file():
             raise ValueError(
                 f"{file}: --target is needed: the column to predict, or a file with labels"
             )
-        table = read_table(file, target=target, orient=orient, index=index or "auto")
+        table = read_table(file, target=target, orient=orient, index=index or "auto", task=task)
         source, identity = file.name, file_identity(file)
         if target is not None and Path(target).is_file():
             identity["target"] = file_identity(target)
-    if table.y is None:
+    if table.y is None and needs_target:
         raise ValueError(f"{source}: --target is needed, the name of what to predict")
-    if table.task != "classification":
+    if table.task == "regression" and needs_classes:
+        assert table.y is not None
         raise ValueError(
             f"{source}: the target holds numbers that are no classes (from {table.y.min():g} to "
             f"{table.y.max():g}); bitsieve select predicts classes; for numbers use BinarySPSA "

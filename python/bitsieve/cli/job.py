@@ -9,25 +9,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 import secrets
-import shlex
 import sys
 import time
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from bitsieve._errors import closest
-from bitsieve._version import __version__
 from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
+from bitsieve.cli.record import command_of, json_line, record_of, try_all
+from bitsieve.cli.terminal import console_of_stdout, plain_warnings, rendered, say
 from bitsieve.report import (
     STACKED_BELOW,
     Outcome,
@@ -37,7 +32,6 @@ from bitsieve.report import (
     write_run_json,
     write_selection_csv,
 )
-from bitsieve.report.record import jsonable
 
 __all__ = ["FILES", "FinishedJob", "Job"]
 
@@ -103,10 +97,8 @@ class Job:
         check_folds(data.table, outer_folds=self.outer_folds, cv=self.cv)
         make_folder(self.out)
         if self.progress is None:
-            with suppress(OSError):  # no reader: that must not cost the search
-                sys.stdout.write(f"{data.summary()}\n")
-                sys.stdout.flush()
-        with _plain_warnings():
+            say(data.summary())
+        with plain_warnings():
             return self._search(model, data)
 
     def _model(self, seed: int) -> Any:
@@ -199,21 +191,10 @@ class Job:
 
     def _record(self, selector: Any, data: JobInput, outcome: Outcome) -> dict[str, Any]:
         """Return everything that run.json holds."""
-        classes, counts = np.unique(data.y, return_counts=True)
         parameters = {key: value for key, value in asdict(self).items() if key != "progress"}
         parameters["seed"] = selector.random_state
         return {
-            "bitsieve": __version__,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "status": "interrupted" if outcome.interrupted else "complete",
-            "command": shlex.join(["bitsieve", *sys.argv[1:]]),
-            "repeat": self._repeat(selector.random_state),
-            "input": data.identity,
-            "data": {
-                "n_samples": len(data.y),
-                "n_features": len(data.names),
-                "classes": {str(c): int(n) for c, n in zip(classes, counts, strict=True)},
-            },
+            **record_of(data, self._repeat(selector.random_state), outcome.interrupted),
             "parameters": parameters,
             "selector": selector.get_params(deep=False),
             "seed": selector.random_state,
@@ -229,9 +210,6 @@ class Job:
 
     def _repeat(self, seed: int) -> str:
         """Return a command that gives the same numbers, the seed spelled out."""
-        words = ["bitsieve", "select"]
-        if self.file is not None:
-            words.append(str(self.file))
         options = {
             "target": self.target,
             "dataset": self.dataset,
@@ -250,10 +228,7 @@ class Job:
             "outer-folds": self.outer_folds,
             "seed": seed,
         }
-        for name, value in options.items():
-            if value is not None:
-                words += [f"--{name}", str(value)]
-        return shlex.join(words)
+        return command_of("select", self.file, options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,14 +248,7 @@ class FinishedJob:
         OSError
             Of the first file that cannot be written, after all of them were tried.
         """
-        failures: list[OSError] = []
-        for write in (self._write_record, self._write_selection, self._write_picture):
-            try:
-                write()
-            except OSError as error:
-                failures.append(error)
-        if failures:
-            raise failures[0]
+        try_all(self._write_record, self._write_selection, self._write_picture)
 
     def _write_record(self) -> None:
         write_run_json(self.job.out / "run.json", self.record)
@@ -314,23 +282,16 @@ class FinishedJob:
 
     def json(self) -> str:
         """Return the record as one JSON object with a final newline."""
-        return json.dumps(jsonable(self.record), ensure_ascii=False, allow_nan=False) + "\n"
+        return json_line(self.record)
 
     def text(self) -> str:
         """Return the table and the sentences, as wide and as coloured as stdout takes them."""
-        from rich.console import Console
-
-        console = Console(markup=False, highlight=False, emoji=False, soft_wrap=False)
-        if not console.is_terminal:
-            console.width = max(console.width, 100)
-        stacked = console.width < STACKED_BELOW
-        with console.capture() as captured:
-            console.print(outcome_table(self.outcome, stacked=stacked))
-            for sentence in self.outcome.sentences():
-                console.print(sentence)
-            if self.outcome.interrupted:
-                console.print("Stopped by Ctrl-C: these are the results so far.")
-        return captured.get()
+        console = console_of_stdout()
+        table = outcome_table(self.outcome, stacked=console.width < STACKED_BELOW)
+        said = self.outcome.sentences()
+        if self.outcome.interrupted:
+            said.append("Stopped by Ctrl-C: these are the results so far.")
+        return rendered(console, table, *said)
 
 
 def _check_scoring(scoring: str) -> None:
@@ -350,20 +311,3 @@ def _most_iterations(selector: Any, n_features: int) -> int | None:
 def _fold_seed(seed: int) -> int:
     """Return the seed of the outer folds: scikit-learn takes 32 bits, the search 64."""
     return seed % 2**32
-
-
-@contextmanager
-def _plain_warnings() -> Iterator[None]:
-    """Show each warning once, on one line of stderr, while a job runs."""
-    seen: set[str] = set()
-
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        text = " ".join(str(message).split())
-        if text not in seen:
-            seen.add(text)
-            with suppress(OSError):  # no reader
-                sys.stderr.write(f"bitsieve: warning: {text}\n")
-
-    with warnings.catch_warnings():
-        warnings.showwarning = show
-        yield

@@ -4,6 +4,7 @@
 
     history ----> convergence.py: convergence_info (numbers) -> plot_convergence (PNG, SVG, PDF)
     supports ---> selection.py: one row a feature, selection.csv
+    scores -----> ranking.py: one row a feature, ranking.csv, a table; bars.py: a picture
     outcome ----> outcome.py: the table on the terminal and the sentences under it
     everything -> record.py: what is needed to repeat the run, run.json
 
@@ -16,8 +17,10 @@ backend or figure of the caller is touched.
 from __future__ import annotations
 
 from bitsieve._files import write_atomically
+from bitsieve.report.bars import RankingInfo, plot_ranking, ranking_info
 from bitsieve.report.convergence import ConvergenceInfo, convergence_info, plot_convergence
 from bitsieve.report.outcome import Outcome, printable
+from bitsieve.report.ranking import Ranking, ranking_rows, ranking_table, write_ranking_csv
 from bitsieve.report.record import environment, file_identity, write_run_json
 from bitsieve.report.selection import selection_rows, write_selection_csv
 from bitsieve.report.table import STACKED_BELOW, outcome_table
@@ -26,14 +29,21 @@ __all__ = [
     "STACKED_BELOW",
     "ConvergenceInfo",
     "Outcome",
+    "Ranking",
+    "RankingInfo",
     "convergence_info",
     "environment",
     "file_identity",
     "outcome_table",
     "plot_convergence",
+    "plot_ranking",
     "printable",
+    "ranking_info",
+    "ranking_rows",
+    "ranking_table",
     "selection_rows",
     "write_atomically",
+    "write_ranking_csv",
     "write_run_json",
     "write_selection_csv",
 ]

@@ -1,0 +1,59 @@
+"""What a command says on the terminal: tables and sentences on stdout, warnings on stderr."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from rich.console import Console
+
+__all__ = ["console_of_stdout", "plain_warnings", "rendered", "say"]
+
+
+def say(line: str) -> None:
+    """Write a line to stdout at once; that nobody reads must not cost the job."""
+    with suppress(OSError):
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+
+def console_of_stdout() -> Console:
+    """Return a console as wide and as coloured as stdout takes it; a pipe gets 100 columns."""
+    console = Console(markup=False, highlight=False, emoji=False, soft_wrap=False)
+    if not console.is_terminal:
+        console.width = max(console.width, 100)
+    return console
+
+
+def rendered(console: Console, *parts: Any) -> str:
+    """Return tables and sentences as the text that the console would print.
+
+    Examples
+    --------
+    >>> rendered(Console(width=20), "a sentence", "and one more")
+    'a sentence\\nand one more\\n'
+    """
+    with console.capture() as captured:
+        for part in parts:
+            console.print(part)
+    return captured.get()
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Show each warning once, on one line of stderr, while a job runs."""
+    seen: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in seen:
+            seen.add(text)
+            with suppress(OSError):  # no reader
+                sys.stderr.write(f"bitsieve: warning: {text}\n")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
