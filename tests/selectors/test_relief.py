@@ -31,9 +31,7 @@ _CLASSES = {
 }
 
 
-@parametrize_with_checks(
-    [getattr(bitsieve, name)() for name in [*_CLASSES.values(), "RReliefF"]]
-)
+@parametrize_with_checks([getattr(bitsieve, name)() for name in [*_CLASSES.values(), "RReliefF"]])
 def test_check_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -106,7 +104,11 @@ def test_frames_with_categories_and_gaps() -> None:
     frame.loc[5, "grade"] = None
     selector = bitsieve.MultiSURF(n_features_to_select=1).fit(frame, y)
     assert selector.get_feature_names_out().tolist() == ["grade"]
-    assert selector.transform(frame).columns.tolist() if False else True
+    for output in ("default", "pandas"):
+        kept = selector.set_output(transform=output).transform(frame)
+        pd.testing.assert_frame_equal(kept, frame[["grade"]])
+    with pytest.raises(ValueError, match="feature names should match"):
+        selector.transform(frame.rename(columns={"grade": "degree"}))
 
 
 def test_threshold_keeps_what_scores_above_it() -> None:

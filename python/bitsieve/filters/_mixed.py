@@ -15,7 +15,7 @@ from bitsieve.data import Table
 from bitsieve.data.frames import column_names, is_frame
 from bitsieve.data.lines import is_number
 
-__all__ = ["code_categories", "discrete_mask"]
+__all__ = ["code_categories", "discrete_mask", "feature_names", "has_categories"]
 
 _COMMA_OR_POINT = str.maketrans(",", ".")
 
@@ -54,8 +54,8 @@ def code_categories(X: Any, named: Any = ()) -> tuple[Any, list[int]]:
     """
     if not is_frame(X):
         return X, []
-    pandas = type(X).__module__.partition(".")[0] == "pandas"
-    kinds = [_kind_of_pandas(X, j) if pandas else _kind_of_polars(X, j) for j in range(X.shape[1])]
+    pandas = _is_pandas(X)
+    kinds = _kinds(X)
     discrete = [j for j, kind in enumerate(kinds) if kind]
     names = [str(c) for c in X.columns]
     known = {str(n) for n in np.ravel(np.asarray(named, dtype=object)) if isinstance(n, str)}
@@ -144,6 +144,11 @@ def feature_names(X: Any) -> list[str] | None:
     return column_names(X) if is_frame(X) else None
 
 
+def has_categories(X: Any) -> bool:
+    """Tell whether X is a frame with columns of categories or text."""
+    return is_frame(X) and bool({"category", "text"} & set(_kinds(X)))
+
+
 def _position_of_name(names: list[str] | None) -> Callable[[Any], int]:
     def position(name: Any) -> int:
         if names is None:
@@ -186,23 +191,35 @@ def _numbers_as_text(values: NDArray[Any]) -> bool:
     return bool(text) and all(is_number(v.translate(_COMMA_OR_POINT).strip()) for v in text)
 
 
-def _kind_of_pandas(frame: Any, j: int) -> str:
-    dtype = frame.dtypes.iloc[j]
+def _is_pandas(frame: Any) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(frame, pandas.DataFrame)
+
+
+def _kinds(frame: Any) -> list[str]:
+    """Return "category", "text", "boolean" or "" for each column."""
+    dtypes = list(frame.dtypes)
+    if not _is_pandas(frame):
+        return [_kind_of_polars(str(dtype)) for dtype in dtypes]
+    kinds = {id(dtype): _kind_of_pandas(dtype) for dtype in dtypes}
+    found = [kinds[id(dtype)] for dtype in dtypes]
+    for j in [j for j, kind in enumerate(found) if kind == "object"]:
+        infer = sys.modules["pandas"].api.types.infer_dtype
+        inferred = infer(frame.iloc[:, j], skipna=True)
+        found[j] = {"string": "text", "boolean": "boolean"}.get(inferred, "")
+    return found
+
+
+def _kind_of_pandas(dtype: Any) -> str:
     name = type(dtype).__name__
-    if name == "CategoricalDtype":
-        return "category"
-    if name == "StringDtype":
-        return "text"
+    if name in ("CategoricalDtype", "StringDtype"):
+        return "category" if name == "CategoricalDtype" else "text"
     if str(dtype) in ("bool", "boolean"):
         return "boolean"
-    if getattr(dtype, "kind", "") == "O":
-        infer = sys.modules["pandas"].api.types.infer_dtype
-        return {"string": "text", "boolean": "boolean"}.get(infer(frame.iloc[:, j]), "")
-    return ""
+    return "object" if getattr(dtype, "kind", "") == "O" and str(dtype) == "object" else ""
 
 
-def _kind_of_polars(frame: Any, j: int) -> str:
-    dtype = str(frame.dtypes[j])
+def _kind_of_polars(dtype: str) -> str:
     if dtype.startswith(("Categorical", "Enum")):
         return "category"
     return {"String": "text", "Utf8": "text", "Boolean": "boolean"}.get(dtype, "")

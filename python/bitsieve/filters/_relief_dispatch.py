@@ -50,7 +50,7 @@ def relief_scores(problem: Problem, method: Method) -> Floats:
 
 
 def _suits_core(problem: Problem) -> bool:
-    if problem.ramp is not None or problem.has_missing():
+    if problem.ramp is not None or problem.incomplete:
         return False
     nominal = np.flatnonzero(problem.discrete)
     return not any(problem.X[:, f].max() >= _LEVELS for f in nominal)

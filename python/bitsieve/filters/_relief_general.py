@@ -60,7 +60,7 @@ def pair_distances(problem: Problem) -> Floats:
     """
     shape = len(problem.rows), problem.n_samples
     total = np.zeros(shape, dtype=np.int64)
-    seen = np.zeros(shape) if problem.ignore and problem.has_missing() else None
+    seen = np.zeros(shape) if problem.ignore and problem.incomplete else None
     possible = 0.0
     weights = problem.feature_weights
     # Room for the sum of all steps in 63 bits.

@@ -48,6 +48,8 @@ class Problem:
         Float64 weights in the distance.
     ramp : (float, float) or None
         Shares of the range below which a difference is 0 and above which it is 1.
+    incomplete : bool
+        Whether X holds NaN.
     ignore : bool
         Whether unknown differences are left out rather than expected.
     precision : {"exact", "int16", "uint8"}
@@ -63,6 +65,7 @@ class Problem:
     discrete: NDArray[np.bool_]
     feature_weights: NDArray[np.float64]
     ramp: tuple[float, float] | None
+    incomplete: bool
     ignore: bool
     precision: Precision
     n_threads: int
@@ -76,10 +79,6 @@ class Problem:
     def n_features(self) -> int:
         """Columns of X."""
         return int(self.X.shape[1])
-
-    def has_missing(self) -> bool:
-        """Tell whether any value of X is NaN."""
-        return bool(np.isnan(self.X.min()))
 
 
 def make_problem(
@@ -105,7 +104,7 @@ def make_problem(
     table, coded = code_categories(
         X, () if isinstance(discrete_features, str) else discrete_features
     )
-    data = _check_data(table, y, task, allow_nan=missing != "error")
+    data, incomplete = _check_data(table, y, task, allow_nan=missing != "error")
     names = data.names or feature_names(X)
     discrete = discrete_mask(discrete_features, data.n_features, names, coded)
     classes = task == "classification"
@@ -118,6 +117,7 @@ def make_problem(
         discrete=discrete,
         feature_weights=_check_weights(feature_weights, data.n_features, names),
         ramp=limits if diff == "ramp" else None,
+        incomplete=incomplete,
         ignore=missing == "ignore",
         precision=precision,
         n_threads=effective_n_jobs(n_jobs),
@@ -153,9 +153,10 @@ def nearest_weights(n_neighbors: int, weighting: Weighting, sigma: float) -> NDA
     return weights
 
 
-def _check_data(X: Any, y: Any, task: Any, *, allow_nan: bool) -> FilterInput:
+def _check_data(X: Any, y: Any, task: Any, *, allow_nan: bool) -> tuple[FilterInput, bool]:
+    """Check X and y; most tables are complete, and one pass over X finds that out."""
     try:
-        return check_input(X, y, task=task, allow_nan=allow_nan)
+        return check_input(X, y, task=task), False
     except ValueError as error:
         text = str(error)
         if task == "classification" and text.startswith("Unknown label type: continuous"):
@@ -163,9 +164,11 @@ def _check_data(X: Any, y: Any, task: Any, *, allow_nan: bool) -> FilterInput:
             raise ValueError(
                 f"{reason}; rrelieff scores features against numbers, or bin y into classes first"
             ) from None
-        if not allow_nan and "contains NaN" in text and "Input X" in text:
+        if not text.startswith("Input X contains NaN"):
+            raise
+        if not allow_nan:
             raise ValueError(f"{text}; or pass missing='probabilistic' or 'ignore'") from None
-        raise
+    return check_input(X, y, task=task, allow_nan=True), True
 
 
 def _compact_codes(

@@ -103,9 +103,9 @@ def surf_star(
 ) -> NDArray[np.float64]:
     """Score features by SURF* (Greene et al. 2010).
 
-    As :func:`surf`, and samples not nearer than T count with the opposite signs: hits for a feature,
-    misses against it. Far misses differ most in the features that matter by themselves, so the
-    starred forms suit interactions and may score a plain main effect low.
+    As :func:`surf`, and samples not nearer than T count with the opposite signs: hits for a
+    feature, misses against it. Far misses differ most in the features that matter by themselves,
+    so the starred forms suit interactions and may score a plain main effect low.
 
     Parameters
     ----------

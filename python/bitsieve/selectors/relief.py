@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bitsieve import filters
+from bitsieve.filters._mixed import has_categories
 from bitsieve.selectors._ranked import RankSelector
 
 __all__ = [
@@ -38,6 +40,26 @@ class _ReliefSelector(RankSelector):
         options = {k: v for k, v in self.get_params(deep=False).items() if k not in own}
         scores: NDArray[np.float64] = getattr(filters, self._score_with)(X, y, **options)
         return scores
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected columns.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray or DataFrame of shape (n_samples, n_selected)
+            A frame with columns of categories or text stays a frame, others become arrays unless
+            ``set_output`` says otherwise.
+        """
+        if not has_categories(X):
+            return super().transform(X)
+        check_is_fitted(self)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        names = [X.columns[j] for j in np.flatnonzero(self.support_)]
+        return X[names]
 
 
 class _Nearest(_ReliefSelector):
