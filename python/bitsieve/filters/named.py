@@ -143,79 +143,79 @@ class NamedFilter:
         return Ranked(scores, order)
 
 
-def _entries() -> list[NamedFilter]:
-    room = "bitsieve.filters:"
-    criterion = f"{room}information_selection"
-    numbers: dict[str, Any] = {"target": "numbers"}
-    either: dict[str, Any] = {"target": "either"}
-    none: dict[str, Any] = {"target": "none"}
-    greedy: dict[str, Any] = {"greedy": True}
-    tested: dict[str, Any] = {"has_p_values": True}
-    return [
-        NamedFilter("relief", f"{room}relief", "nearest hit and miss"),
-        NamedFilter("relieff", f"{room}relieff", "k nearest hits and misses of every class"),
-        NamedFilter("rrelieff", f"{room}rrelieff", "ReliefF for a numeric target", **numbers),
-        NamedFilter("surf", f"{room}surf", "neighbours within the mean distance"),
-        NamedFilter("surf-star", f"{room}surf_star", "SURF, far ones counted the other way"),
-        NamedFilter("multisurf", f"{room}multisurf", "neighbours within a sample's own distance"),
-        NamedFilter("multisurf-star", f"{room}multisurf_star", "MultiSURF with far ones"),
-        NamedFilter("swrf-star", f"{room}swrf_star", "neighbours weighted by a sigmoid"),
-        NamedFilter("turf", f"{room}turf", "ReliefF, the worst features removed again and again"),
-        NamedFilter("mi", f"{room}mutual_information", "mutual information with the classes"),
-        NamedFilter(
-            "mrmr", f"{room}mrmr", "relevance minus redundancy", **greedy, options={"scheme": "mid"}
-        ),
-        *(
-            NamedFilter(
-                f"mrmr-{scheme}", f"{room}mrmr", f"mRMR, {what}", **greedy,
-                options={"scheme": scheme},
-            )
-            for scheme, what in (
-                ("miq", "relevance over redundancy"),
-                ("fcd", "F minus |correlation|"),
-                ("fcq", "F over |correlation|"),
-            )
-        ),
-        *(
-            NamedFilter(name, criterion, what, **greedy, options={"criterion": name})
-            for name, what in (
-                ("mim", "mutual information, one by one"),
-                ("mifs", "mutual information minus beta times redundancy"),
-                ("jmi", "joint mutual information"),
-                ("jmim", "the least joint mutual information"),
-                ("jmi3", "joint mutual information of three"),
-                ("cmim", "the least conditional mutual information"),
-                ("disr", "symmetrical relevance"),
-                ("icap", "interaction capping"),
-                ("cife", "conditional infomax"),
-            )
-        ),
-        NamedFilter("fcbf", f"{room}fcbf", "fast correlation-based filter", **greedy),
-        NamedFilter("cfs", f"{room}cfs", "correlation-based subset, best first", **greedy),
-        NamedFilter("s2n", f"{room}signal_to_noise", "difference of means over deviations"),
-        NamedFilter(
-            "t", f"{room}t_test", "Student's t", **tested, options={"equal_var": True}
-        ),
-        NamedFilter("welch", f"{room}t_test", "Welch's t", **tested, options={"equal_var": False}),
-        NamedFilter("f", f"{room}f_test", "F of the analysis of variance", **either, **tested),
-        NamedFilter("pearson", f"{room}pearson", "|linear correlation|", **either, **tested),
-        NamedFilter("spearman", f"{room}spearman", "|rank correlation|", **either, **tested),
-        NamedFilter("auc", f"{room}auc", "area under the curve (Mann-Whitney)", **tested),
-        NamedFilter("kruskal", f"{room}kruskal_wallis", "Kruskal-Wallis H", **tested),
-        NamedFilter("chi2", f"{room}chi2", "chi-squared of counts", **tested),
-        NamedFilter("fisher", f"{room}fisher_score", "between over within classes"),
-        NamedFilter("gini", f"{room}gini", "decrease of the Gini impurity"),
-        NamedFilter("infogain", f"{room}information_gain", "information gain"),
-        NamedFilter("gainratio", f"{room}gain_ratio", "information gain over entropy"),
-        NamedFilter("su", f"{room}symmetrical_uncertainty", "symmetrical uncertainty"),
-        NamedFilter("variance", f"{room}variance", "variance", **none),
-        NamedFilter("laplacian", f"{room}laplacian_score", "smoothness over neighbours", **none),
-        NamedFilter("gs", f"{room}gram_schmidt", "forward orthogonalisation", **either, **greedy),
-    ]  # fmt: skip
+def _scores(
+    name: str,
+    function: str,
+    about: str,
+    target: Target = "classes",
+    *,
+    p: bool = False,
+    nan: bool = False,
+    **options: Any,
+) -> NamedFilter:
+    source = f"bitsieve.filters:{function}"
+    return NamedFilter(name, source, about, target, False, p, nan, options)
+
+
+def _greedy(
+    name: str, function: str, about: str, target: Target = "classes", **options: Any
+) -> NamedFilter:
+    source = f"bitsieve.filters:{function}"
+    return NamedFilter(name, source, about, target, greedy=True, options=options)
+
+
+def _criterion(name: str, about: str) -> NamedFilter:
+    return _greedy(name, "information_selection", about, criterion=name)
 
 
 #: Every method by its name.
-FILTERS: dict[str, NamedFilter] = {entry.name: entry for entry in _entries()}
+FILTERS: dict[str, NamedFilter] = {
+    entry.name: entry
+    for entry in (
+        _scores("relief", "relief", "nearest hit and miss", nan=True),
+        _scores("relieff", "relieff", "k nearest hits and misses of every class", nan=True),
+        _scores("rrelieff", "rrelieff", "ReliefF for a numeric target", "numbers", nan=True),
+        _scores("surf", "surf", "neighbours within the mean distance", nan=True),
+        _scores("surf-star", "surf_star", "SURF, and far samples the other way", nan=True),
+        _scores("multisurf", "multisurf", "neighbours within a sample's own reach", nan=True),
+        _scores("multisurf-star", "multisurf_star", "MultiSURF, and far samples", nan=True),
+        _scores("swrf-star", "swrf_star", "samples weighted by a sigmoid", nan=True),
+        _scores("turf", "turf", "ReliefF, the worst features removed in turns", nan=True),
+        _scores("mi", "mutual_information", "mutual information with the classes"),
+        _greedy("mrmr", "mrmr", "relevance minus redundancy", scheme="mid"),
+        _greedy("mrmr-miq", "mrmr", "relevance over redundancy", scheme="miq"),
+        _greedy("mrmr-fcd", "mrmr", "F minus |correlation|", scheme="fcd"),
+        _greedy("mrmr-fcq", "mrmr", "F over |correlation|", scheme="fcq"),
+        _criterion("mim", "mutual information, one by one"),
+        _criterion("mifs", "relevance minus beta times redundancy"),
+        _criterion("jmi", "joint mutual information"),
+        _criterion("jmim", "least joint mutual information"),
+        _criterion("jmi3", "joint mutual information of three"),
+        _criterion("cmim", "least conditional mutual information"),
+        _criterion("disr", "symmetrical relevance of pairs"),
+        _criterion("icap", "interaction capping"),
+        _criterion("cife", "conditional infomax"),
+        _greedy("fcbf", "fcbf", "symmetrical uncertainty, redundant features left out"),
+        _greedy("cfs", "cfs", "correlation-based subset, best first"),
+        _scores("s2n", "signal_to_noise", "difference of means over deviations"),
+        _scores("t", "t_test", "Student's t", p=True, equal_var=True),
+        _scores("welch", "t_test", "Welch's t", p=True, equal_var=False),
+        _scores("f", "f_test", "F of the analysis of variance", "either", p=True),
+        _scores("pearson", "pearson", "|linear correlation|", "either", p=True),
+        _scores("spearman", "spearman", "|rank correlation|", "either", p=True),
+        _scores("auc", "auc", "area under the curve (Mann-Whitney)", p=True),
+        _scores("kruskal", "kruskal_wallis", "Kruskal-Wallis H", p=True),
+        _scores("chi2", "chi2", "chi-squared of counts", p=True),
+        _scores("fisher", "fisher_score", "variance between over within classes"),
+        _scores("gini", "gini", "decrease of the Gini impurity"),
+        _scores("infogain", "information_gain", "information gain in bits"),
+        _scores("gainratio", "gain_ratio", "information gain over entropy"),
+        _scores("su", "symmetrical_uncertainty", "symmetrical uncertainty"),
+        _scores("variance", "variance", "variance", "none"),
+        _scores("laplacian", "laplacian_score", "smoothness over neighbours", "none"),
+        _greedy("gs", "gram_schmidt", "forward orthogonalisation", "either"),
+    )
+}
 
 _ALIASES = {
     "mrmrmid": "mrmr",
