@@ -352,16 +352,6 @@ void register_information(py::module_& module) {
   py::class_<PyDiscreteTable>(module, "DiscreteTable")
       .def(py::init<const Bytes&, const Codes&, int>(), py::arg("codes").noconvert(),
            py::arg("n_levels").noconvert(), py::arg("n_threads") = 1)
-      .def_static(
-          "from_columns",
-          [](const Lists& begin, const Codes& rows, const Bytes& values, const Bytes& rest,
-             const Codes& n_levels, std::size_t n_samples, int n_threads) {
-            return std::make_unique<PyDiscreteTable>(begin, rows, values, rest, n_levels,
-                                                     n_samples, n_threads);
-          },
-          py::arg("begin").noconvert(), py::arg("rows").noconvert(), py::arg("values").noconvert(),
-          py::arg("rest").noconvert(), py::arg("n_levels").noconvert(), py::arg("n_samples"),
-          py::arg("n_threads") = 1)
       .def_property_readonly("n_samples", &PyDiscreteTable::n_samples)
       .def_property_readonly("n_features", &PyDiscreteTable::n_features)
       .def("entropies", &PyDiscreteTable::entropies, correction, prior)
@@ -382,8 +372,22 @@ void register_information(py::module_& module) {
            py::arg("X").noconvert(), py::kw_only(), py::arg("ranks") = false,
            py::arg("codes").noconvert() = py::none(), py::arg("n_classes") = 0,
            py::arg("numbers").noconvert() = py::none(), py::arg("n_threads") = 1)
-      .def_static(
-          "from_columns",
+      .def("f_values", &PyUnitColumns::f_values)
+      .def("select", &PyUnitColumns::select, py::arg("relevance").noconvert(), py::kw_only(),
+           py::arg("n_select"), py::arg("quotient"), py::arg("least") = 0.001,
+           py::arg("lazy") = true, py::arg("n_threads") = 1);
+  module.def(
+          "sparse_discrete_table",
+          [](const Lists& begin, const Codes& rows, const Bytes& values, const Bytes& rest,
+             const Codes& n_levels, std::size_t n_samples, int n_threads) {
+            return std::make_unique<PyDiscreteTable>(begin, rows, values, rest, n_levels,
+                                                     n_samples, n_threads);
+          },
+          py::arg("begin").noconvert(), py::arg("rows").noconvert(), py::arg("values").noconvert(),
+          py::arg("rest").noconvert(), py::arg("n_levels").noconvert(), py::arg("n_samples"),
+          py::arg("n_threads") = 1);
+  module.def(
+          "sparse_unit_columns",
           [](Lists begin, Codes rows, Numbers values, std::size_t n_samples, bool ranks,
              const std::optional<Codes>& codes, std::size_t n_classes,
              const std::optional<Numbers>& numbers, int n_threads) {
@@ -394,11 +398,7 @@ void register_information(py::module_& module) {
           py::arg("begin").noconvert(), py::arg("rows").noconvert(), py::arg("values").noconvert(),
           py::arg("n_samples"), py::kw_only(), py::arg("ranks") = false,
           py::arg("codes").noconvert() = py::none(), py::arg("n_classes") = 0,
-          py::arg("numbers").noconvert() = py::none(), py::arg("n_threads") = 1)
-      .def("f_values", &PyUnitColumns::f_values)
-      .def("select", &PyUnitColumns::select, py::arg("relevance").noconvert(), py::kw_only(),
-           py::arg("n_select"), py::arg("quotient"), py::arg("least") = 0.001,
-           py::arg("lazy") = true, py::arg("n_threads") = 1);
+          py::arg("numbers").noconvert() = py::none(), py::arg("n_threads") = 1);
   module.def("encode_levels", run_encode, py::arg("X").noconvert(), py::kw_only(),
              py::arg("most"), py::arg("n_threads") = 1);
 }

@@ -39,7 +39,6 @@ def apply_cut_points(
     missing_level: bool,
     n_threads: int,
 ) -> NDArray[np.uint8]: ...
-
 def relief(
     X: NDArray[np.float32] | NDArray[np.float64],
     *,
@@ -82,7 +81,6 @@ def relief_weights(
     discrete: NDArray[np.uint8] | None = None,
     n_threads: int = 1,
 ) -> NDArray[np.float64]: ...
-
 def class_moments(
     X: NDArray[np.float32] | NDArray[np.float64],
     codes: NDArray[np.int32],
@@ -198,6 +196,27 @@ def greedy_information(
     lazy: bool = ...,
     n_threads: int = ...,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], int]: ...
+def sparse_discrete_table(
+    begin: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    values: NDArray[np.uint8],
+    rest: NDArray[np.uint8],
+    n_levels: NDArray[np.int32],
+    n_samples: int,
+    n_threads: int = ...,
+) -> DiscreteTable: ...
+def sparse_unit_columns(
+    begin: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    values: NDArray[np.float64],
+    n_samples: int,
+    *,
+    ranks: bool = ...,
+    codes: NDArray[np.int32] | None = ...,
+    n_classes: int = ...,
+    numbers: NDArray[np.float64] | None = ...,
+    n_threads: int = ...,
+) -> UnitColumns: ...
 
 class UnitColumns:
     def __init__(
@@ -210,19 +229,6 @@ class UnitColumns:
         numbers: NDArray[np.float64] | None = ...,
         n_threads: int = ...,
     ) -> None: ...
-    @staticmethod
-    def from_columns(
-        begin: NDArray[np.int64],
-        rows: NDArray[np.int32],
-        values: NDArray[np.float64],
-        n_samples: int,
-        *,
-        ranks: bool = ...,
-        codes: NDArray[np.int32] | None = ...,
-        n_classes: int = ...,
-        numbers: NDArray[np.float64] | None = ...,
-        n_threads: int = ...,
-    ) -> UnitColumns: ...
     def f_values(self) -> NDArray[np.float64]: ...
     def select(
         self,
@@ -239,16 +245,6 @@ class DiscreteTable:
     def __init__(
         self, codes: NDArray[np.uint8], n_levels: NDArray[np.int32], n_threads: int = ...
     ) -> None: ...
-    @staticmethod
-    def from_columns(
-        begin: NDArray[np.int64],
-        rows: NDArray[np.int32],
-        values: NDArray[np.uint8],
-        rest: NDArray[np.uint8],
-        n_levels: NDArray[np.int32],
-        n_samples: int,
-        n_threads: int = ...,
-    ) -> DiscreteTable: ...
     @property
     def n_samples(self) -> int: ...
     @property
