@@ -108,7 +108,14 @@ class Family {
         std::clamp(matrix_bytes / (samples_.n * sizeof(std::int64_t)), std::size_t{1}, m);
     for (std::size_t begin = 0; begin < m; begin += at_once) {
       const std::size_t rows = std::min(at_once, m - begin);
-      const auto order = order_with_first(samples_.n, instances_.data() + begin, rows);
+      auto order = order_with_first(samples_.n, instances_.data() + begin, rows);
+      if (codes_ != nullptr) {
+        // Classes together: what is counted a class is counted over runs.
+        const auto by_class = [&](std::int32_t a, std::int32_t b) { return codes_[a] < codes_[b]; };
+        const auto others = order.begin() + static_cast<std::ptrdiff_t>(rows);
+        std::stable_sort(order.begin(), others, by_class);
+        std::stable_sort(others, order.end(), by_class);
+      }
       Distances distances;
       l1_distances(samples_, scale_, order, rows, options_.precision, options_.n_threads,
                    &distances);
@@ -197,6 +204,11 @@ class Family {
     }
   }
 
+  // Places of one class that lie together.
+  struct Run {
+    std::size_t begin, end, group;
+  };
+
   // Below `near` a pair of this row is near, above `far` it is far; coefficients a class.
   struct Row {
     std::int64_t near, far;
@@ -245,12 +257,16 @@ class Family {
       const std::int64_t total = std::accumulate(row, row + n, std::int64_t{0});
       const double others = static_cast<double>(n - 1);
       const double centre = static_cast<double>(total) / others;
-      double squares = 0.0;
-      for (std::size_t j = 0; j < n; ++j) {
-        if (j == i) continue;
-        const double off = static_cast<double>(row[j]) - centre;
-        squares += off * off;
-      }
+      double part[4] = {0.0, 0.0, 0.0, 0.0};  // running sums that need not wait for each other
+      const auto add = [&](std::size_t from, std::size_t to) {
+        for (std::size_t j = from; j < to; ++j) {
+          const double off = static_cast<double>(row[j]) - centre;
+          part[j % 4] += off * off;
+        }
+      };
+      add(0, i);
+      add(i + 1, n);
+      const double squares = (part[0] + part[1]) + (part[2] + part[3]);
       const double band = 0.5 * std::sqrt(squares / others);
       near = centre - band;
       far = centre + band;
@@ -272,6 +288,11 @@ class Family {
     const double m = static_cast<double>(instances_.size());
     std::vector<std::int32_t> group(n);
     for (std::size_t j = 0; j < n; ++j) group[j] = codes_[order[j]];
+    std::vector<Run> runs;
+    for (std::size_t j = 0; j < n; ++j) {
+      if (j == 0 || group[j] != group[j - 1]) runs.push_back({j, j, static_cast<std::size_t>(group[j])});
+      runs.back().end = j + 1;
+    }
     std::vector<Row> rule(rows);
     constexpr std::size_t chunk_rows = 8;
     parallel_for((rows + chunk_rows - 1) / chunk_rows, options_.n_threads, [&](std::size_t chunk) {
@@ -281,11 +302,18 @@ class Family {
         rule[i] = thresholds(row, i, mean);
         std::fill(near.begin(), near.end(), 0.0);
         std::fill(far.begin(), far.end(), 0.0);
-        for (std::size_t j = 0; j < n; ++j) {
-          if (j == i) continue;
-          const auto c = static_cast<std::size_t>(group[j]);
-          near[c] += row[j] < rule[i].near ? 1.0 : 0.0;
-          far[c] += row[j] > rule[i].far ? 1.0 : 0.0;
+        for (const Run& run : runs) {
+          std::int64_t n_near = 0, n_far = 0;
+          for (std::size_t j = run.begin; j < run.end; ++j) n_near += row[j] < rule[i].near;
+          if (uses_far) {
+            for (std::size_t j = run.begin; j < run.end; ++j) n_far += row[j] > rule[i].far;
+          }
+          if (run.begin <= i && i < run.end) {  // a sample is not its own neighbour
+            n_near -= row[i] < rule[i].near;
+            n_far -= uses_far && row[i] > rule[i].far;
+          }
+          near[run.group] += static_cast<double>(n_near);
+          far[run.group] += static_cast<double>(n_far);
         }
         const auto own = static_cast<std::size_t>(group[i]);
         rule[i].near_coefficients.assign(n_classes_, 0.0);

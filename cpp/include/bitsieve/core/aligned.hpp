@@ -35,12 +35,17 @@ struct AlignedAllocator {
 template <typename T>
 using AlignedVector = std::vector<T, AlignedAllocator<T>>;
 
+// Asks the system for large pages under a block that will be filled; it need not listen.
+void prefer_large_pages(void* data, std::size_t bytes);
+
 // Aligned storage that nobody has touched yet: pages come when a thread first writes them.
 template <typename T>
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
-  explicit AlignedBuffer(std::size_t n) : data_(AlignedAllocator<T>().allocate(n)) {}
+  explicit AlignedBuffer(std::size_t n) : data_(AlignedAllocator<T>().allocate(n)) {
+    prefer_large_pages(data_, n * sizeof(T));
+  }
   AlignedBuffer(AlignedBuffer&& other) noexcept : data_(other.data_) { other.data_ = nullptr; }
   AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
     std::swap(data_, other.data_);
