@@ -100,14 +100,26 @@ def equal_frequency(X: NDArray[Any], n_bins: int) -> Cuts:
 def _quantiles(X: NDArray[Any], n_bins: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     columns = np.sort(X.T, axis=1).astype(np.float64)  # NaN last
     n_there = (~np.isnan(columns)).sum(axis=1)[:, None]
-    at = (np.arange(1, n_bins) * n_there + n_bins // 2) // n_bins
     last = np.maximum(n_there - 1, 0)
-    below = np.take_along_axis(columns, np.clip(at - 1, 0, last), axis=1)
-    above = np.take_along_axis(columns, np.minimum(at, last), axis=1)
+    at = np.clip((np.arange(1, n_bins) * n_there + n_bins // 2) // n_bins - 1, 0, last)
+    below = np.take_along_axis(columns, at, axis=1)
+    above = np.take_along_axis(columns, np.minimum(_last_equal(columns, at) + 1, last), axis=1)
     middle = below / 2 + above / 2
     # Never so far that the greater of two neighbouring numbers would be below.
     grid = np.where((middle >= below) & (middle < above), middle, below)
     return grid, columns[:, 0], np.take_along_axis(columns, last, axis=1)[:, 0]
+
+
+def _last_equal(columns: NDArray[Any], at: NDArray[Any]) -> NDArray[Any]:
+    """Last position that holds the value at each position of a sorted column."""
+    n = columns.shape[1]
+    rises = np.ones(columns.shape, dtype=bool)
+    rises[:, :-1] = columns[:, 1:] != columns[:, :-1]
+    if rises.all():
+        return at
+    ends = np.where(rises, np.arange(n), n - 1)
+    ends = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    return np.take_along_axis(ends, at, axis=1)
 
 
 def _useful(grid: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Cuts:
