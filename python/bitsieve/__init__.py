@@ -21,6 +21,7 @@ __all__ = [
     "BinarySPSA",
     "Discretizer",
     "EnsembleRanker",
+    "GramSchmidt",
     "Masks",
     "MultiSURF",
     "MultiSURFStar",
@@ -31,6 +32,7 @@ __all__ = [
     "SURFStar",
     "SWRFStar",
     "TuRF",
+    "UnivariateSelector",
     "__version__",
     "available_isas",
     "data",
@@ -53,6 +55,7 @@ _NAMES = {
     "Discretizer": "bitsieve.selectors",
     "FCBF": "bitsieve.selectors",
     "EnsembleRanker": "bitsieve.selectors",
+    "GramSchmidt": "bitsieve.selectors",
     "Masks": "bitsieve.masks",
     "MultiSURF": "bitsieve.selectors",
     "MultiSURFStar": "bitsieve.selectors",
@@ -64,6 +67,7 @@ _NAMES = {
     "SURFStar": "bitsieve.selectors",
     "SWRFStar": "bitsieve.selectors",
     "TuRF": "bitsieve.selectors",
+    "UnivariateSelector": "bitsieve.selectors",
     "available_isas": "bitsieve._isa",
     "get_isa": "bitsieve._isa",
     "set_isa": "bitsieve._isa",
@@ -82,6 +86,7 @@ if TYPE_CHECKING:
         BinarySPSA,
         Discretizer,
         EnsembleRanker,
+        GramSchmidt,
         MultiSURF,
         MultiSURFStar,
         RankAggregation,
@@ -91,6 +96,7 @@ if TYPE_CHECKING:
         SURFStar,
         SWRFStar,
         TuRF,
+        UnivariateSelector,
     )
 
 

@@ -19,7 +19,9 @@ works as ``score_func`` of scikit-learn's ``SelectKBest``; greedy methods return
 from __future__ import annotations
 
 from bitsieve.filters.aggregation import rank_aggregation
+from bitsieve.filters.association import pearson, spearman
 from bitsieve.filters.cfs import cfs
+from bitsieve.filters.chi2 import chi2
 from bitsieve.filters.discretize import as_codes, cut_points, discretize
 from bitsieve.filters.entropy_scores import (
     gain_ratio,
@@ -28,6 +30,10 @@ from bitsieve.filters.entropy_scores import (
     symmetrical_uncertainty,
 )
 from bitsieve.filters.fcbf import fcbf
+from bitsieve.filters.laplacian import laplacian_score
+from bitsieve.filters.orthogonal import gram_schmidt
+from bitsieve.filters.p_values import benjamini_hochberg
+from bitsieve.filters.ranks import auc, kruskal_wallis
 from bitsieve.filters.relief import (
     multisurf,
     multisurf_star,
@@ -39,25 +45,39 @@ from bitsieve.filters.relief import (
     swrf_star,
     turf,
 )
+from bitsieve.filters.univariate import f_test, fisher_score, signal_to_noise, t_test, variance
 
 __all__ = [
     "as_codes",
+    "auc",
+    "benjamini_hochberg",
     "cfs",
+    "chi2",
     "cut_points",
     "discretize",
+    "f_test",
     "fcbf",
+    "fisher_score",
     "gain_ratio",
     "gini",
+    "gram_schmidt",
     "information_gain",
+    "kruskal_wallis",
+    "laplacian_score",
     "multisurf",
     "multisurf_star",
+    "pearson",
     "rank_aggregation",
     "relief",
     "relieff",
     "rrelieff",
+    "signal_to_noise",
+    "spearman",
     "surf",
     "surf_star",
     "swrf_star",
     "symmetrical_uncertainty",
+    "t_test",
     "turf",
+    "variance",
 ]

@@ -13,6 +13,7 @@
     cfs.py, fcbf.py  sets of features that do not repeat each other
     discretizer.py  levels in place of numbers, a step of a pipeline
     relief.py  ReliefF and its family
+    univariate.py  scores of single features, Gram-Schmidt
     spsa.py    BinarySPSA: its own parameters, and the search that they make
     named.py   short names, as the command line takes them
 """
@@ -36,6 +37,7 @@ from bitsieve.selectors.relief import (
     TuRF,
 )
 from bitsieve.selectors.spsa import BinarySPSA
+from bitsieve.selectors.univariate import GramSchmidt, UnivariateSelector
 
 __all__ = [
     "CFS",
@@ -44,6 +46,7 @@ __all__ = [
     "BinarySPSA",
     "Discretizer",
     "EnsembleRanker",
+    "GramSchmidt",
     "MultiSURF",
     "MultiSURFStar",
     "RReliefF",
@@ -53,4 +56,5 @@ __all__ = [
     "SURFStar",
     "SWRFStar",
     "TuRF",
+    "UnivariateSelector",
 ]

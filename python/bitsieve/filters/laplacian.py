@@ -1,0 +1,122 @@
+"""The Laplacian score: features that change little between neighbours, without a target."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve._checks import whole
+from bitsieve.data import Table
+from bitsieve.data.validation import check_matrix
+
+__all__ = ["laplacian_score"]
+
+Floats = NDArray[np.float64]
+
+#: Values a turn, so that a block of features stays small.
+_CHUNK = 1 << 20
+
+
+def laplacian_score(
+    X: Any,
+    y: Any = None,
+    *,
+    n_neighbors: int = 5,
+    weights: Literal["heat", "binary"] = "heat",
+    bandwidth: float | None = None,
+    n_jobs: int | None = None,
+) -> Floats:
+    """Tell how well each feature keeps the neighbourhoods of the samples; unsupervised.
+
+    He, Cai and Niyogi's score [1]_ is ``L = f' L f / f' D f``, with f the feature less its mean
+    weighted by D, S the similarities of neighbours, D its row sums and L = D - S; there the
+    *least* is best. Here it is ``1 - L = f' S f / f' D f``: greater is better as everywhere.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame or Table of shape (n_samples, n_features)
+        Distances are Euclidean: scale features first where the units differ.
+    y : object
+        Ignored.
+    n_neighbors : int, default 5
+        Two samples are neighbours where either is among the so many nearest of the other.
+    weights : {"heat", "binary"}, default "heat"
+        Similarity of neighbours at distance d: ``exp(-d^2 / bandwidth)``, or 1.
+    bandwidth : float, optional
+        In the square of the features' unit; by default the mean squared distance of neighbours.
+    n_jobs : int, optional
+        Threads for the search of neighbours; all cores by default.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        In [-1, 1]; -1, the least, for a constant feature.
+
+    Raises
+    ------
+    ValueError
+        If X is not fit for use, ``n_neighbors`` is not below the number of samples, or
+        ``bandwidth`` is not positive.
+
+    References
+    ----------
+    .. [1] X. He, D. Cai, P. Niyogi, "Laplacian score for feature selection", NIPS 2005.
+
+    Examples
+    --------
+    >>> from bitsieve.filters import laplacian_score
+    >>> X = [[0.0, 1.0], [0.1, 0.0], [9.0, 1.0], [9.1, 0.0]]
+    >>> laplacian_score(X, n_neighbors=1).round(2)
+    array([ 1., -1.])
+    """
+    array = X.X if isinstance(X, Table) else check_matrix(X, allow_constant=True)[0]
+    n, p = array.shape
+    if whole("n_neighbors", n_neighbors, 1) >= n:
+        raise ValueError(
+            f"n_neighbors must be below the number of samples ({n}), got {n_neighbors}"
+        )
+    if weights not in ("heat", "binary"):
+        raise ValueError(f"weights must be 'heat' or 'binary', got {weights!r}")
+    if bandwidth is not None and not bandwidth > 0:
+        raise ValueError(f"bandwidth must be positive or None, got {bandwidth!r}")
+    similarity = _similarities(array, n_neighbors, weights, bandwidth, n_jobs)
+    degree = np.asarray(similarity.sum(axis=1)).ravel()
+    scores = np.empty(p)
+    step = max(1, _CHUNK // n)
+    for begin in range(0, p, step):
+        part = slice(begin, begin + step)
+        f = array[:, part].astype(np.float64)
+        f -= f[0]
+        constant = ~f.any(axis=0)
+        f /= np.where(constant, 1.0, np.abs(f).max(axis=0))  # squares fit, whatever the unit
+        f -= degree @ f / degree.sum()
+        spread = degree @ (f * f)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            kept = np.einsum("ij,ij->j", f, similarity @ f) / spread
+        scores[part] = np.where(constant | ~(spread > 0), -1.0, np.clip(kept, -1.0, 1.0))
+    return scores
+
+
+def _similarities(
+    X: NDArray[Any], k: int, weights: str, bandwidth: float | None, n_jobs: int | None
+) -> Any:
+    """Return the symmetric matrix S, of compressed rows."""
+    import scipy.sparse
+    from sklearn.neighbors import NearestNeighbors
+
+    from bitsieve._threads import effective_n_jobs
+
+    search = NearestNeighbors(n_neighbors=k, n_jobs=effective_n_jobs(n_jobs)).fit(X)
+    distances, nearest = search.kneighbors()  # a sample is no neighbour of its own
+    squares = np.square(distances, dtype=np.float64).ravel()
+    if weights == "binary":
+        values = np.ones(squares.size)
+    else:
+        width = squares.mean() if bandwidth is None else float(bandwidth)
+        values = np.exp(-squares / width) if width > 0 else np.ones(squares.size)
+    rows = np.repeat(np.arange(len(X)), k)
+    shape = (len(X), len(X))
+    graph = scipy.sparse.coo_array((values, (rows, nearest.ravel())), shape=shape).tocsr()
+    return graph.maximum(graph.T).tocsr()
