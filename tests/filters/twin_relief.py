@@ -173,11 +173,12 @@ def rrelieff(X, y, *, k=10, sigma=None, rows=None, feature_weights=None, **kind)
     return scores
 
 
-def threshold_relief(X, y, algorithm, *, rows=None, feature_weights=None, **kind):
+def threshold_relief(X, y, algorithm, *, rows=None, feature_weights=None, with_self=False, **kind):
     """SURF, SURF*, MultiSURF, MultiSURF* and SWRF*: all neighbours within a distance.
 
     Near ones count as in ReliefF, far ones (of the starred) with the opposite sign; each class is
-    a mean of its own, other classes weighted by P(c) / (1 - P(class)).
+    a mean of its own, other classes weighted by P(c) / (1 - P(class)). ``with_self`` counts the
+    distances of samples to themselves in the mean over all pairs, which nobody should.
     """
     classes, codes = np.unique(y, return_inverse=True)
     n = len(codes)
@@ -185,7 +186,7 @@ def threshold_relief(X, y, algorithm, *, rows=None, feature_weights=None, **kind
     dist = distances(diffs, feature_weights)
     prior = [np.mean(codes == c) for c in range(len(classes))]
     rows = list(range(n) if rows is None else rows)
-    pairs = np.array([dist[i, j] for i in rows for j in range(n) if i != j])
+    pairs = np.array([dist[i, j] for i in rows for j in range(n) if with_self or i != j])
     scores = np.zeros(len(diffs))
     for i in rows:
         others = [j for j in range(n) if j != i]
