@@ -261,6 +261,8 @@ class PyUnitColumns {
     columns_ = std::make_unique<UnitColumns>(sparse, n, p, ranks, target, n_threads);
   }
 
+  bool is_finite() const { return columns_->is_finite(); }
+
   Numbers f_values() const {
     return Numbers(static_cast<py::ssize_t>(columns_->f_values().size()),
                    columns_->f_values().data());
@@ -268,6 +270,7 @@ class PyUnitColumns {
 
   py::tuple select(const Numbers& relevance, std::size_t n_select, bool quotient, double least,
                    bool lazy, int n_threads) const {
+    require(columns_->is_finite(), "X must hold finite numbers");
     require(length(relevance) == columns_->p(), "relevance must have one value a feature");
     for (std::size_t f = 0; f < columns_->p(); ++f) {
       const double value = relevance.data()[f];
@@ -372,6 +375,7 @@ void register_information(py::module_& module) {
            py::arg("X").noconvert(), py::kw_only(), py::arg("ranks") = false,
            py::arg("codes").noconvert() = py::none(), py::arg("n_classes") = 0,
            py::arg("numbers").noconvert() = py::none(), py::arg("n_threads") = 1)
+      .def_property_readonly("is_finite", &PyUnitColumns::is_finite)
       .def("f_values", &PyUnitColumns::f_values)
       .def("select", &PyUnitColumns::select, py::arg("relevance").noconvert(), py::kw_only(),
            py::arg("n_select"), py::arg("quotient"), py::arg("least") = 0.001,

@@ -1,6 +1,7 @@
 #include "bitsieve/filters/columns.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <new>
@@ -74,6 +75,7 @@ void UnitColumns::build(bool ranks, const FTarget& target, int n_threads, const 
   if (scored) f_values_.assign(p_, 0.0);
   const double n = static_cast<double>(n_), classes = static_cast<double>(target.n_classes);
   const InformationKernels& kernel = *kernels().information;
+  std::atomic<bool> finite{true};
   std::vector<Scratch> pool(static_cast<std::size_t>(std::clamp(n_threads, 1, max_threads)));
   parallel_for_worker(n_blocks, n_threads, [&](std::size_t chunk, int worker) {
     Scratch& scratch = pool[static_cast<std::size_t>(worker)];
@@ -89,6 +91,12 @@ void UnitColumns::build(bool ranks, const FTarget& target, int n_threads, const 
       kernel.tile_moments(tile, n_, target.codes, sizes.data(), target.n_classes,
                           scratch.class_means.data(),
                           target.numbers ? numbers.data() : nullptr, &moments);
+      bool fine = true;
+      for (std::size_t l = 0; l < count; ++l) fine = fine && std::isfinite(moments.square[l]);
+      if (!fine) {
+        finite = false;
+        continue;
+      }
       for (std::size_t l = 0; scored && l < count; ++l) {
         double& f = f_values_[first + l];
         if (!(moments.square[l] > 0)) continue;
@@ -118,6 +126,7 @@ void UnitColumns::build(bool ranks, const FTarget& target, int n_threads, const 
       }
     }
   });
+  finite_ = finite;
 }
 
 template <typename T>

@@ -3,7 +3,9 @@
 ::
 
     X, y -> _input.py (one check for all) -> relief.py        neighbours: Relief, ReliefF, SURF ...
-                                             information.py   mutual information, greedy criteria
+                                             information.py   entropy, mutual information
+                                             information_selection.py  greedy criteria of them
+                                             mrmr.py          little redundancy, much relevance
                                              univariate.py    t, F, AUC ..., one pass over the table
                                              orthogonal.py    Gram-Schmidt
                                              entropy_scores.py  information gain, gain ratio ...
@@ -30,7 +32,15 @@ from bitsieve.filters.entropy_scores import (
     symmetrical_uncertainty,
 )
 from bitsieve.filters.fcbf import fcbf
+from bitsieve.filters.information import (
+    conditional_mutual_information,
+    entropy,
+    joint_mutual_information,
+    mutual_information,
+)
+from bitsieve.filters.information_selection import information_selection
 from bitsieve.filters.laplacian import laplacian_score
+from bitsieve.filters.mrmr import mrmr
 from bitsieve.filters.orthogonal import gram_schmidt
 from bitsieve.filters.p_values import benjamini_hochberg
 from bitsieve.filters.ranks import auc, kruskal_wallis
@@ -53,8 +63,10 @@ __all__ = [
     "benjamini_hochberg",
     "cfs",
     "chi2",
+    "conditional_mutual_information",
     "cut_points",
     "discretize",
+    "entropy",
     "f_test",
     "fcbf",
     "fisher_score",
@@ -62,10 +74,14 @@ __all__ = [
     "gini",
     "gram_schmidt",
     "information_gain",
+    "information_selection",
+    "joint_mutual_information",
     "kruskal_wallis",
     "laplacian_score",
+    "mrmr",
     "multisurf",
     "multisurf_star",
+    "mutual_information",
     "pearson",
     "rank_aggregation",
     "relief",

@@ -52,6 +52,9 @@ class UnitColumns {
   // feature, infinite for one that the target determines.
   const std::vector<double>& f_values() const { return f_values_; }
 
+  // Whether all values were finite, and no square of one too great; if not, nothing else holds.
+  bool is_finite() const { return finite_; }
+
   static constexpr std::size_t block = 64;  // features a piece of memory
 
  private:
@@ -62,7 +65,7 @@ class UnitColumns {
   std::vector<std::unique_ptr<double[], void (*)(double*)>> blocks_;
   std::vector<double> f_values_;
   std::unique_ptr<SparseColumns> sparse_;
-  bool ranks_ = false;
+  bool ranks_ = false, finite_ = true;
   std::vector<double> mean_, scale_;
 };
 

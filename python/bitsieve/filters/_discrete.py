@@ -1,0 +1,265 @@
+"""Tables of levels as the information kernels count them, dense or sparse, and their targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve import _core
+from bitsieve._threads import effective_n_jobs
+from bitsieve.data import Table
+from bitsieve.data.validation import Task, check_target
+from bitsieve.filters._columns import check_columns
+from bitsieve.filters._mixed import discrete_mask
+from bitsieve.filters.discretize import MAX_UNASKED, Levels, _levels, _matrix, find_cuts, levels_of
+
+__all__ = [
+    "Coded",
+    "Correction",
+    "Discrete",
+    "Discretization",
+    "Missing",
+    "coded_target",
+    "correction_of",
+    "discrete_table",
+    "table_and_target",
+]
+
+Discretization = Literal["auto", "mdl", "equal_width", "equal_frequency", "mean_sd"]
+Correction = Literal["miller_madow", "dirichlet"]
+Missing = Literal["error", "level"]
+
+_BLOCK = 1 << 21  # values of a sparse table that are dense at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Discrete:
+    """A table of levels.
+
+    Attributes
+    ----------
+    table : _core.DiscreteTable
+        Counts its features against any variable.
+    y : object
+        The target as it came, or that of a Table.
+    n_samples, n_features : int
+    """
+
+    table: _core.DiscreteTable
+    y: Any
+
+    @property
+    def n_samples(self) -> int:
+        """Rows."""
+        return self.table.n_samples
+
+    @property
+    def n_features(self) -> int:
+        """Columns."""
+        return self.table.n_features
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """One variable of levels.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_samples,)
+        Int32, from 0 on.
+    n_levels : int
+    """
+
+    codes: NDArray[np.int32]
+    n_levels: int
+
+
+def discrete_table(
+    X: Any,
+    y: Any,
+    *,
+    discretization: Discretization | None,
+    n_bins: int,
+    missing: str,
+    discrete_features: Any,
+    n_jobs: int | None,
+) -> Discrete:
+    """Turn X into levels.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame, Table or scipy.sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,) or None
+    discretization : {"auto", "mdl", "equal_width", "equal_frequency", "mean_sd"} or None
+        ``"auto"`` takes columns of few whole numbers as they are and cuts the others as
+        ``"mean_sd"`` does.
+    n_bins, missing, discrete_features, n_jobs
+        See :func:`bitsieve.filters.discretize`.
+
+    Returns
+    -------
+    Discrete
+
+    Raises
+    ------
+    ValueError
+        As :func:`bitsieve.filters.discretize`.
+    """
+    known = get_args(Discretization)
+    if discretization is not None and discretization not in known:
+        raise ValueError(
+            f"discretization must be one of {', '.join(map(repr, known))}, or None for columns "
+            f"that hold levels already, got {discretization!r}"
+        )
+    n_threads = effective_n_jobs(n_jobs)
+    options: dict[str, Any] = {
+        "discretization": discretization,
+        "n_bins": n_bins,
+        "missing": missing,
+        "discrete_features": discrete_features,
+        "n_jobs": n_jobs,
+    }
+    if hasattr(X, "tocsc") and hasattr(X, "nnz"):
+        return Discrete(_sparse_table(X, y, n_threads, options), y)
+    levels, y = _dense_levels(X, y, **options)
+    return Discrete(_core.DiscreteTable(levels.codes, levels.n_levels, n_threads), y)
+
+
+def _dense_levels(
+    X: Any,
+    y: Any,
+    *,
+    discretization: str | None,
+    n_bins: int,
+    missing: str,
+    discrete_features: Any,
+    n_jobs: int | None,
+) -> tuple[Levels, Any]:
+    options: dict[str, Any] = {"n_bins": n_bins, "missing": missing, "n_jobs": n_jobs}
+    if discretization not in ("auto", None):
+        levels = levels_of(X, y, discretization, discrete_features=discrete_features, **options)
+        return levels, X.y if y is None and isinstance(X, Table) else y
+    array, names, y, coded = _matrix(X, y, missing, discrete_features)
+    known = discrete_mask(discrete_features, array.shape[1], names, coded)
+    limit = min(MAX_UNASKED, max(10, len(array) // 2))
+    codes, n_levels = _core.encode_levels(array, most=limit, n_threads=effective_n_jobs(n_jobs))
+    whole = n_levels > 0
+    if whole.all():
+        return Levels(codes, n_levels, names), y
+    if discretization is None:
+        return levels_of(X, y, None, discrete_features=discrete_features, **options), y
+    del codes
+    if missing == "level":  # NaN among whole numbers leaves them levels
+        faults = _core.level_cut_points(array, max_levels=limit, n_threads=1)[2]
+        whole = faults == 0
+    found = find_cuts(array, y, method="mean_sd", discrete_features=known | whole, **options)
+    return _levels(found, missing, n_jobs), y
+
+
+def _sparse_table(X: Any, y: Any, n_threads: int, options: dict[str, Any]) -> _core.DiscreteTable:
+    """Code the entries that are there, and the zero of each column."""
+    matrix = check_columns(X, None, task=None, sparse=True, target=False).X
+    n, p = matrix.shape
+    step = max(1, _BLOCK // n)
+    known = discrete_mask(options["discrete_features"], p, None, [])
+    values, rest, n_levels = [], [], []
+    for first in range(0, p, step):
+        block = matrix[:, first : first + step]
+        options["discrete_features"] = known[first : first + step]
+        dense = block.toarray()
+        levels, _ = _dense_levels(dense, y, **options)
+        columns = np.repeat(np.arange(block.shape[1]), np.diff(block.indptr))
+        values.append(levels.codes[block.indices, columns])
+        rest.append(levels.codes[(dense == 0).argmax(axis=0), np.arange(block.shape[1])])
+        n_levels.append(levels.n_levels)
+    return _core.sparse_discrete_table(
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int32),
+        np.concatenate(values),
+        np.concatenate(rest),
+        np.concatenate(n_levels),
+        n,
+        n_threads,
+    )
+
+
+def coded_target(
+    y: Any, n_samples: int, *, task: Task | None, discretization: str | None, n_bins: int
+) -> Coded:
+    """Codes of classes, or of a numeric target cut into levels.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+    n_samples : int
+    task : {"classification", "regression"} or None
+    discretization : str or None
+        How numbers are cut: as the features are, by mean and standard deviation where those are
+        cut as ``"auto"`` says.
+    n_bins : int
+
+    Returns
+    -------
+    Coded
+
+    Raises
+    ------
+    ValueError
+        If y is unfit, or numeric where the method needs classes.
+    """
+    if y is None:
+        raise ValueError("y is needed: the labels or numbers to score the features against")
+    target = check_target(y, n_samples, task)
+    if target.codes is not None and target.classes is not None:
+        return Coded(target.codes, len(target.classes))
+    if discretization == "mdl":
+        raise ValueError(
+            "discretization='mdl' cuts features by classes, but y is numeric; use 'mean_sd' or "
+            "'equal_frequency', or bin y into classes first"
+        )
+    method = "mean_sd" if discretization == "auto" else discretization
+    column = np.asarray(target.y, dtype=np.float64)[:, None]
+    levels = levels_of(column, None, method, n_bins=n_bins)
+    return Coded(levels.codes[:, 0].astype(np.int32), int(levels.n_levels[0]))
+
+
+def table_and_target(
+    X: Any,
+    y: Any,
+    task: Task | None,
+    discretization: Discretization | None,
+    n_bins: int,
+    missing: str,
+    discrete_features: Any,
+    n_jobs: int | None,
+) -> tuple[Discrete, Coded]:
+    """X and y as levels; see :func:`discrete_table` and :func:`coded_target`."""
+    if y is None and not hasattr(X, "y"):
+        raise ValueError("y is needed: the labels or numbers to score the features against")
+    found = discrete_table(
+        X,
+        y,
+        discretization=discretization,
+        n_bins=n_bins,
+        missing=missing,
+        discrete_features=discrete_features,
+        n_jobs=n_jobs,
+    )
+    target = coded_target(
+        found.y, found.n_samples, task=task, discretization=discretization, n_bins=n_bins
+    )
+    return found, target
+
+
+def correction_of(correction: Any, prior: Any) -> tuple[str, float]:
+    """The correction as the core names it, and the weight of the prior, checked."""
+    if correction not in (None, *get_args(Correction)):
+        known = ", ".join(map(repr, get_args(Correction)))
+        raise ValueError(f"correction must be one of {known} or None, got {correction!r}")
+    number = isinstance(prior, (int, float, np.integer, np.floating)) and prior is not True
+    if not number or not 0 < prior < np.inf:
+        raise ValueError(f"prior must be a positive number of samples, got {prior!r}")
+    return correction or "none", float(prior)
