@@ -68,8 +68,8 @@ class NamedFilter:
     greedy : bool
         Whether it returns an order.
     has_p_values : bool
-    takes_nan : bool
-        Whether NaN may stand for a missing value.
+    takes_nan, takes_sparse : bool
+        Whether NaN may stand for a missing value, and X be a sparse matrix.
     options : mapping
         Keyword arguments of the function.
     """
@@ -81,6 +81,7 @@ class NamedFilter:
     greedy: bool = False
     has_p_values: bool = False
     takes_nan: bool = False
+    takes_sparse: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -151,21 +152,32 @@ def _scores(
     *,
     p: bool = False,
     nan: bool = False,
+    sparse: bool = False,
     **options: Any,
 ) -> NamedFilter:
     source = f"bitsieve.filters:{function}"
-    return NamedFilter(name, source, about, target, False, p, nan, options)
+    return NamedFilter(name, source, about, target, False, p, nan, sparse, options)
 
 
 def _greedy(
-    name: str, function: str, about: str, target: Target = "classes", **options: Any
+    name: str,
+    function: str,
+    about: str,
+    target: Target = "classes",
+    *,
+    sparse: bool = False,
+    **options: Any,
 ) -> NamedFilter:
     source = f"bitsieve.filters:{function}"
-    return NamedFilter(name, source, about, target, greedy=True, options=options)
+    return NamedFilter(name, source, about, target, True, False, False, sparse, options)
+
+
+def _mrmr(name: str, criterion: str, about: str) -> NamedFilter:
+    return _greedy(name, "mrmr", about, "either", sparse=True, criterion=criterion)
 
 
 def _criterion(name: str, about: str) -> NamedFilter:
-    return _greedy(name, "information_selection", about, criterion=name)
+    return _greedy(name, "information_selection", about, "either", sparse=True, criterion=name)
 
 
 #: Every method by its name.
@@ -181,11 +193,11 @@ FILTERS: dict[str, NamedFilter] = {
         _scores("multisurf-star", "multisurf_star", "MultiSURF, and far samples", nan=True),
         _scores("swrf-star", "swrf_star", "samples weighted by a sigmoid", nan=True),
         _scores("turf", "turf", "ReliefF, the worst features removed in turns", nan=True),
-        _scores("mi", "mutual_information", "mutual information with the classes"),
-        _greedy("mrmr", "mrmr", "relevance minus redundancy", scheme="mid"),
-        _greedy("mrmr-miq", "mrmr", "relevance over redundancy", scheme="miq"),
-        _greedy("mrmr-fcd", "mrmr", "F minus |correlation|", scheme="fcd"),
-        _greedy("mrmr-fcq", "mrmr", "F over |correlation|", scheme="fcq"),
+        _scores("mi", "mutual_information", "mutual information", "either", sparse=True),
+        _mrmr("mrmr", "MID", "relevance minus redundancy"),
+        _mrmr("mrmr-miq", "MIQ", "relevance over redundancy"),
+        _mrmr("mrmr-fcd", "FCD", "F minus |correlation|"),
+        _mrmr("mrmr-fcq", "FCQ", "F over |correlation|"),
         _criterion("mim", "mutual information, one by one"),
         _criterion("mifs", "relevance minus beta times redundancy"),
         _criterion("jmi", "joint mutual information"),
@@ -197,21 +209,21 @@ FILTERS: dict[str, NamedFilter] = {
         _criterion("cife", "conditional infomax"),
         _greedy("fcbf", "fcbf", "symmetrical uncertainty, redundant features left out"),
         _greedy("cfs", "cfs", "correlation-based subset, best first"),
-        _scores("s2n", "signal_to_noise", "difference of means over deviations"),
-        _scores("t", "t_test", "Student's t", p=True, equal_var=True),
-        _scores("welch", "t_test", "Welch's t", p=True, equal_var=False),
-        _scores("f", "f_test", "F of the analysis of variance", "either", p=True),
-        _scores("pearson", "pearson", "|linear correlation|", "either", p=True),
+        _scores("s2n", "signal_to_noise", "difference of means over deviations", sparse=True),
+        _scores("t", "t_test", "Student's t", p=True, sparse=True, equal_var=True),
+        _scores("welch", "t_test", "Welch's t", p=True, sparse=True, equal_var=False),
+        _scores("f", "f_test", "F of the analysis of variance", "either", p=True, sparse=True),
+        _scores("pearson", "pearson", "|linear correlation|", "either", p=True, sparse=True),
         _scores("spearman", "spearman", "|rank correlation|", "either", p=True),
         _scores("auc", "auc", "area under the curve (Mann-Whitney)", p=True),
         _scores("kruskal", "kruskal_wallis", "Kruskal-Wallis H", p=True),
-        _scores("chi2", "chi2", "chi-squared of counts", p=True),
-        _scores("fisher", "fisher_score", "variance between over within classes"),
+        _scores("chi2", "chi2", "chi-squared of counts", p=True, sparse=True),
+        _scores("fisher", "fisher_score", "variance between over within classes", sparse=True),
         _scores("gini", "gini", "decrease of the Gini impurity"),
         _scores("infogain", "information_gain", "information gain in bits"),
         _scores("gainratio", "gain_ratio", "information gain over entropy"),
         _scores("su", "symmetrical_uncertainty", "symmetrical uncertainty"),
-        _scores("variance", "variance", "variance", "none"),
+        _scores("variance", "variance", "variance", "none", sparse=True),
         _scores("laplacian", "laplacian_score", "smoothness over neighbours", "none"),
         _greedy("gs", "gram_schmidt", "forward orthogonalisation", "either"),
     )
