@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.feature_selection import RFE, SelectKBest, f_classif, f_regression
@@ -180,6 +180,37 @@ def test_tags_follow_the_rankers() -> None:
     assert not get_tags(RankAggregation(["variance"])).target_tags.required
     assert not get_tags(EnsembleRanker("laplacian")).target_tags.required
     assert get_tags(EnsembleRanker("no such")).target_tags.required
+
+
+@pytest.mark.parametrize("kind", ["csr_array", "csc_array", "csr_matrix"])
+def test_sparse_tables_where_every_ranker_takes_them(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.poisson(0.5, size=(60, 20)) * rng.uniform(1, 2, size=(60, 20)), np.arange(60) % 2
+    X[y == 1, 4] += 2
+    counts = getattr(sparse, kind)(X)
+    for selector in (
+        RankAggregation(["chi2", "f"], n_features_to_select=3),
+        EnsembleRanker("chi2", n_bootstraps=5, n_features_to_select=3, random_state=0),
+    ):
+        dense = clone(selector).fit(X, y)
+        selector.fit(counts, y)
+        np.testing.assert_allclose(selector.scores_, dense.scores_)
+        assert selector.ranking_[4] == 1
+        assert sparse.issparse(selector.transform(counts))
+        assert get_tags(selector).input_tags.sparse
+    with pytest.raises(ValueError, match="Sparse input is not supported"):
+        RankAggregation(["chi2", "relieff"]).fit(counts, y)
+    with pytest.raises(ValueError, match="Sparse input is not supported"):
+        EnsembleRanker(means_apart).fit(counts, y)
+
+
+def test_missing_values_where_every_ranker_takes_them() -> None:
+    X, y = load_iris(return_X_y=True)
+    X[::7, 2] = np.nan
+    assert RankAggregation(["relieff", "multisurf"]).fit(X, y).ranking_[2] <= 2
+    assert EnsembleRanker("relieff", n_bootstraps=3).fit(X, y).ranking_[2] <= 2
+    with pytest.raises(ValueError, match="Input X contains NaN: 22 values"):
+        RankAggregation(["relieff", "f"]).fit(X, y)
 
 
 def test_clones_parameters_and_nested_ones() -> None:

@@ -10,10 +10,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import clone
 
 from bitsieve._errors import plural
@@ -22,7 +23,7 @@ from bitsieve.data.validation import check_matrix
 from bitsieve.filters.named import NamedFilter, Ranked, filter_by_name
 from bitsieve.selectors._seeding import seeded
 
-__all__ = ["allows_nan", "name_of", "needs_target", "rank_with", "resolve", "table_of"]
+__all__ = ["name_of", "needs_target", "rank_with", "resolve", "table_of", "takes"]
 
 
 def resolve(ranker: Any, parameter: str = "rankers") -> Any:
@@ -75,24 +76,35 @@ def needs_target(ranker: Any) -> bool:
     return bool(tags().target_tags.required) if callable(tags) else True
 
 
-def allows_nan(ranker: Any) -> bool:
-    """Tell whether a ranker, resolved or not, takes missing values; a function is not asked to."""
+def takes(ranker: Any, what: Literal["nan", "sparse"]) -> bool:
+    """Tell whether a ranker, resolved or not, takes missing values or sparse matrices.
+
+    A function cannot be asked, so it is not given any.
+    """
     ranker = _found(ranker)
     if isinstance(ranker, NamedFilter):
-        return ranker.takes_nan
+        return ranker.takes_nan if what == "nan" else ranker.takes_sparse
     tags = getattr(ranker, "__sklearn_tags__", None)
-    return bool(tags().input_tags.allow_nan) if callable(tags) else False
+    if not callable(tags):
+        return False
+    found = tags().input_tags
+    return bool(found.allow_nan if what == "nan" else found.sparse)
 
 
-def table_of(X: Any, *, allow_nan: bool) -> Any:
-    """Return X as every ranker may take it: a frame as it is, anything else as a checked array.
+def table_of(X: Any, *, allow_nan: bool, allow_sparse: bool) -> Any:
+    """Return X as every ranker may take it.
 
     Parameters
     ----------
-    X : array-like or DataFrame of shape (n_samples, n_features)
-        The columns of a frame may hold what is no number: the rankers decide.
-    allow_nan : bool
-        Whether NaN may stand for a missing value.
+    X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+    allow_nan, allow_sparse : bool
+        Whether NaN may stand for a missing value, and a sparse matrix stay one.
+
+    Returns
+    -------
+    DataFrame, sparse matrix or ndarray
+        A frame as it is: its columns may hold what is no number, so the rankers decide. A sparse
+        matrix by rows. Anything else as a checked array.
 
     Raises
     ------
@@ -101,6 +113,8 @@ def table_of(X: Any, *, allow_nan: bool) -> Any:
     """
     if is_frame(X):
         return X
+    if allow_sparse and issparse(X):
+        return X.tocsr()
     return check_matrix(X, allow_nan=allow_nan, allow_constant=True)[0]
 
 

@@ -12,12 +12,12 @@ from bitsieve._checks import key_of
 from bitsieve.filters.aggregation import Method, Ties, positions_of, rank_aggregation
 from bitsieve.selectors._ranked import RankSelector, Scored
 from bitsieve.selectors._rankers import (
-    allows_nan,
     name_of,
     needs_target,
     rank_with,
     resolve,
     table_of,
+    takes,
 )
 
 __all__ = ["RankAggregation"]
@@ -124,11 +124,15 @@ class RankAggregation(RankSelector):
 
     @property
     def _allows_nan(self) -> bool:
-        return all(allows_nan(ranker) for ranker in self._named())
+        return all(takes(ranker, "nan") for ranker in self._named())
+
+    @property
+    def _allows_sparse(self) -> bool:
+        return all(takes(ranker, "sparse") for ranker in self._named())
 
     def _score(self, X: Any, y: Any) -> Scored:
         rankers = self._resolved()
-        X = table_of(X, allow_nan=self._allows_nan)
+        X = table_of(X, allow_nan=self._allows_nan, allow_sparse=self._allows_sparse)
         n_features = X.shape[1]
         # Refuse bad options before a long computation.
         rank_aggregation(np.zeros((len(rankers), 1)), **self._options())

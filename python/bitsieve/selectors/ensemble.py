@@ -19,7 +19,7 @@ from bitsieve.filters.named import NamedFilter
 from bitsieve.search.seeds import SeedWords
 from bitsieve.selectors._bootstrap import BOOTSTRAP, draw
 from bitsieve.selectors._ranked import N_FEATURES, RankSelector, Scored
-from bitsieve.selectors._rankers import allows_nan, needs_target, rank_with, resolve, table_of
+from bitsieve.selectors._rankers import needs_target, rank_with, resolve, table_of, takes
 
 __all__ = ["EnsembleRanker"]
 
@@ -135,7 +135,11 @@ class EnsembleRanker(RankSelector):
 
     @property
     def _allows_nan(self) -> bool:
-        return allows_nan(self.ranker)
+        return takes(self.ranker, "nan")
+
+    @property
+    def _allows_sparse(self) -> bool:
+        return takes(self.ranker, "sparse")
 
     def _score(self, X: Any, y: Any) -> Scored:
         ranker = resolve(self.ranker, "ranker")
@@ -143,7 +147,7 @@ class EnsembleRanker(RankSelector):
         if self.aggregation not in METHODS:
             combine(np.ones((1, 1)), self.aggregation)  # says so
         self._check_sampling()
-        table = table_of(X, allow_nan=self._allows_nan)
+        table = table_of(X, allow_nan=self._allows_nan, allow_sparse=self._allows_sparse)
         n_samples, n_features = table.shape
         n_top = self._top(n_features)
         y, groups = self._groups(ranker, y, n_samples)
