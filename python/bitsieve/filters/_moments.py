@@ -158,8 +158,8 @@ def _sparse_moments(X: Any, codes: NDArray[np.int32], counts: Floats) -> Moments
     inner = np.bincount(place, weights=difference, minlength=n_classes * p) / size
     zeros = np.repeat(counts, p) - stored
     difference -= inner[place]
-    square = np.bincount(place, weights=difference * difference, minlength=n_classes * p)
-    square += zeros * inner**2
+    square: Floats = zeros * inner**2
+    square += np.bincount(place, weights=difference * difference, minlength=n_classes * p)
     shape = (n_classes, p)
     return Moments(counts, (shift + inner).reshape(shape), square.reshape(shape))
 

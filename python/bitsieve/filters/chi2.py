@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._errors import name_columns
-from bitsieve.filters._columns import Columns, check_columns
-from bitsieve.filters._moments import BLOCK, class_moments
+from bitsieve.filters._columns import BLOCK, Columns, check_columns
+from bitsieve.filters._moments import class_moments
 from bitsieve.filters.p_values import upper_chi2
 
 __all__ = ["chi2"]
@@ -60,11 +60,12 @@ def chi2(
     _refuse_negative(columns, getattr(X, "columns", None))
     n_classes, p = len(columns.classes), columns.n_features
     share = (columns.counts / columns.n_samples)[:, None]
+    observed: Floats
     if columns.is_sparse:
         column = np.repeat(np.arange(p), np.diff(columns.X.indptr))
         place = columns.codes[columns.X.indices].astype(np.int64) * p + column
-        observed = np.bincount(place, weights=columns.X.data, minlength=n_classes * p)
-        observed = observed.reshape(n_classes, p)
+        sums = np.bincount(place, weights=columns.X.data, minlength=n_classes * p)
+        observed = sums.reshape(n_classes, p).astype(np.float64)
     else:
         moments = class_moments(columns, columns.codes, n_classes, n_jobs)
         observed = moments.mean  # less the first sample's, which comes back below

@@ -96,7 +96,8 @@ def auc(
     pairs = counts * (columns.n_samples - counts)
     if n_classes == 2 and not p_values and pairs[0] <= PAIRS:
         threads = effective_n_jobs(n_jobs)
-        area = _finite(columns, _core.pair_wins(columns.X, columns.codes, threads)) / pairs[0]
+        wins = _finite(columns, _core.pair_wins(columns.X, columns.codes, threads))
+        area: Floats = wins / pairs[0]
         return area if signed else np.maximum(area, 1 - area)
     sums, ties = _rank_sums(columns, n_jobs)
     wins = sums - (counts * (counts + 1) / 2)[:, None]

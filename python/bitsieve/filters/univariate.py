@@ -324,7 +324,7 @@ def variance(X: Any, y: Any = None, *, ddof: int = 0, n_jobs: int | None = None)
         )
     codes = np.zeros(columns.n_samples, dtype=np.int32)
     moments = class_moments(columns, codes, 1, n_jobs)
-    out = moments.square[0] / (columns.n_samples - ddof)
+    out: Floats = moments.square[0] / (columns.n_samples - ddof)
     if moments.exponent is not None:
         with np.errstate(over="ignore"):
             out = np.ldexp(out, 2 * moments.exponent)
@@ -343,7 +343,8 @@ def _fisher(part: Moments) -> Floats:
 
 def _student_error(two: Moments) -> Floats:
     pooled: Floats = (two.square[0] + two.square[1]) / (two.counts.sum() - 2)
-    return pooled * (1 / two.counts[0] + 1 / two.counts[1])
+    pooled *= 1 / two.counts[0] + 1 / two.counts[1]
+    return pooled
 
 
 def _welch_error(two: Moments) -> tuple[Floats, Floats]:
@@ -359,7 +360,7 @@ def _largest(part: Moments, score: Any, *, absolute: bool = True) -> Floats:
     """Of two classes the score; of more the largest of one against the rest."""
     n_classes = len(part.counts)
     if n_classes == 2:
-        values = score(part)
+        values: Floats = score(part)
         return np.abs(values) if absolute else values
     best = np.full(part.mean.shape[1], -np.inf)
     for c in range(n_classes):

@@ -28,7 +28,7 @@ class UnivariateSelector(RankSelector):
 
     Parameters
     ----------
-    score : str, default "t_test"
+    scorer : str, default "t_test"
         A function of :mod:`bitsieve.filters`, or its short name: ``signal_to_noise`` (s2n),
         ``t_test`` (t), ``welch``, ``f_test`` (f), ``pearson``, ``spearman``, ``auc``,
         ``kruskal_wallis``, ``chi2``, ``fisher_score``, ``gini``, ``information_gain``,
@@ -42,7 +42,7 @@ class UnivariateSelector(RankSelector):
     fdr : float in (0, 1), optional
         Keep features whose p-value, adjusted by Benjamini and Hochberg, is at most this: of those
         kept, so large a share is expected to be there by chance.
-    score_options : mapping, optional
+    scorer_options : mapping, optional
         More keyword arguments of the function, such as ``{"multiclass": "largest"}``.
     n_jobs : int, optional
         Threads; all cores by default. The scores do not depend on them.
@@ -72,19 +72,19 @@ class UnivariateSelector(RankSelector):
 
     def __init__(
         self,
-        score: str = "t_test",
+        scorer: str = "t_test",
         *,
         n_features_to_select: int | float | None = None,
         threshold: float | None = None,
         fdr: float | None = None,
-        score_options: Mapping[str, Any] | None = None,
+        scorer_options: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.score = score
+        self.scorer = scorer
         self.n_features_to_select = n_features_to_select
         self.threshold = threshold
         self.fdr = fdr
-        self.score_options = score_options
+        self.scorer_options = scorer_options
         self.n_jobs = n_jobs
 
     @property
@@ -106,17 +106,17 @@ class UnivariateSelector(RankSelector):
     def _known(self) -> str:
         """Return the short name, or nothing for one that is none: tags are asked for anyhow."""
         try:
-            return filter_by_name(self.score).name
+            return filter_by_name(self.scorer).name
         except (ValueError, TypeError, AttributeError):
             return ""
 
     def _method(self) -> NamedFilter:
-        if not isinstance(self.score, str):
-            raise ValueError(f"score must be a name, got {self.score!r}")
-        method = filter_by_name(self.score)
+        if not isinstance(self.scorer, str):
+            raise ValueError(f"scorer must be a name, got {self.scorer!r}")
+        method = filter_by_name(self.scorer)
         if method.name not in _UNIVARIATE:
             raise ValueError(
-                f"score {self.score!r} does not look at one feature at a time; those that do are "
+                f"scorer {self.scorer!r} does not look at one feature at a time; those that do are "
                 f"{', '.join(_UNIVARIATE)}"
             )
         return method
@@ -127,18 +127,18 @@ class UnivariateSelector(RankSelector):
             if not method.has_p_values:
                 with_some = ", ".join(n for n in _UNIVARIATE if FILTERS[n].has_p_values)
                 raise ValueError(
-                    f"fdr needs p-values, and {self.score!r} has none; those with some are "
+                    f"fdr needs p-values, and {self.scorer!r} has none; those with some are "
                     f"{with_some}"
                 )
             if not 0.0 < self.fdr < 1.0:
                 raise ValueError(f"fdr must lie in (0, 1) or be None, got {self.fdr!r}")
-        options = dict(self.score_options or {})
+        options = dict(self.scorer_options or {})
         for fixed in ("p_values", "signed", "n_jobs"):
             if fixed in options:
-                raise ValueError(f"score_options cannot hold {fixed!r}: the selector sets it")
+                raise ValueError(f"scorer_options cannot hold {fixed!r}: the selector sets it")
         unknown = [name for name in options if not method.takes(name)]
         if unknown:
-            raise ValueError(f"{self.score!r} has no option {unknown[0]!r}")
+            raise ValueError(f"{self.scorer!r} has no option {unknown[0]!r}")
         ranked = method.rank(X, y, n_jobs=self.n_jobs, **options)
         return ranked.scores if ranked.p_values is None else (ranked.scores, ranked.p_values)
 
