@@ -12,6 +12,7 @@
     _scoring.py  whether a scorer can score a target, before a long search
     cfs.py, fcbf.py  sets of features that do not repeat each other
     discretizer.py  levels in place of numbers, a step of a pipeline
+    information.py  MRMR and the other greedy criteria
     relief.py  ReliefF and its family
     univariate.py  scores of single features, Gram-Schmidt
     spsa.py    BinarySPSA: its own parameters, and the search that they make
@@ -25,6 +26,7 @@ from bitsieve.selectors.cfs import CFS
 from bitsieve.selectors.discretizer import Discretizer
 from bitsieve.selectors.ensemble import EnsembleRanker
 from bitsieve.selectors.fcbf import FCBF
+from bitsieve.selectors.information import MRMR, InformationSelector
 from bitsieve.selectors.relief import (
     SURF,
     MultiSURF,
@@ -42,11 +44,13 @@ from bitsieve.selectors.univariate import GramSchmidt, UnivariateSelector
 __all__ = [
     "CFS",
     "FCBF",
+    "MRMR",
     "SURF",
     "BinarySPSA",
     "Discretizer",
     "EnsembleRanker",
     "GramSchmidt",
+    "InformationSelector",
     "MultiSURF",
     "MultiSURFStar",
     "RReliefF",
