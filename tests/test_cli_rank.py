@@ -308,7 +308,7 @@ def test_a_target_is_needed_and_must_fit(table: Path, tmp_path: Path, out: Path)
     done = _run(numbers, "-t", "out come", "-m", "relieff", "-m", "f", "--out", out)
     assert done.exit_code == 2
     assert "relieff ranks for classes, but the target holds numbers (from" in done.stderr
-    assert "methods for numbers are rrelieff, f, pearson" in done.stderr
+    assert "methods for numbers are rrelieff, mi, mrmr" in done.stderr
     assert not out.exists()
 
 
