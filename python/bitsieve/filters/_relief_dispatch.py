@@ -24,6 +24,8 @@ _LEVELS = 256
 
 def relief_scores(problem: Problem, method: Method) -> Floats:
     """Score all features of a problem."""
+    if method.name == "rrelieff" and np.ptp(problem.y) == 0.0:
+        return np.zeros(problem.n_features)  # N_dC is 0: nothing to tell apart
     if not _suits_core(problem):
         return general_scores(problem, method)
     if method.name == "swrf_star":

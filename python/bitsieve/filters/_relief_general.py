@@ -101,8 +101,6 @@ def _regression_scores(problem: Problem, groups: list[list[Group]]) -> Floats:
     """Figure 3 of 2003: N_dC, N_dA and N_dC&dA a feature, then their quotients."""
     scores = np.zeros(problem.n_features)
     spread = float(np.ptp(problem.y))
-    if spread == 0.0:
-        return scores
     for part in feature_blocks(problem):
         differences = Differences(problem, part)
         sums: Floats = np.zeros((4, part.stop - part.start))

@@ -124,8 +124,12 @@ def make_problem(
     )
 
 
-def nearest_weights(n_neighbors: int, weighting: Weighting, sigma: float) -> NDArray[np.float64]:
+def nearest_weights(
+    n_neighbors: int, weighting: Weighting, sigma: float, n_samples: int
+) -> NDArray[np.float64]:
     """Return the weights of the nearest, second nearest, ... neighbour, not yet summing to one.
+
+    There are at most ``n_samples``, and none so far down that it has no weight at all.
 
     Raises
     ------
@@ -134,10 +138,10 @@ def nearest_weights(n_neighbors: int, weighting: Weighting, sigma: float) -> NDA
 
     Examples
     --------
-    >>> nearest_weights(3, "equal", 20.0)
+    >>> nearest_weights(3, "equal", 20.0, 100)
     array([1., 1., 1.])
     """
-    count = whole("n_neighbors", n_neighbors, 1)
+    count = min(whole("n_neighbors", n_neighbors, 1), n_samples)
     _check_choice("weighting", weighting, ("equal", "exponential"))
     if not _is_number(sigma) or not 0.0 < sigma < np.inf:
         raise ValueError(f"sigma must be a number above 0, got {sigma!r}")
@@ -150,7 +154,7 @@ def nearest_weights(n_neighbors: int, weighting: Weighting, sigma: float) -> NDA
             "weight of rank r is exp(-(r / sigma)**2), so pass about the number of neighbours "
             "that shall count"
         )
-    return weights
+    return weights[weights > 0.0]
 
 
 def _check_data(X: Any, y: Any, task: Any, *, allow_nan: bool) -> tuple[FilterInput, bool]:

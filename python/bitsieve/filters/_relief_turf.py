@@ -120,7 +120,6 @@ n_jobs
     if scorer not in _SCORERS:
         raise ValueError(f"scorer {scorer!r} is unknown; {closest(str(scorer), _SCORERS)}")
     share = 1.0 / rounds if fraction is None else _check_fraction(fraction)
-    weights = nearest_weights(n_neighbors, weighting, sigma)
     problem = make_problem(
         X,
         y,
@@ -135,6 +134,7 @@ n_jobs
         random_state=random_state,
         n_jobs=n_jobs,
     )
+    weights = nearest_weights(n_neighbors, weighting, sigma, problem.n_samples)
     method = Method(scorer, np.ones(1) if scorer == "relief" else weights)
     return _rounds(problem, lambda part: relief_scores(part, method), rounds, share)
 

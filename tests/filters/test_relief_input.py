@@ -1,0 +1,201 @@
+"""What the Relief family takes, and what it says to the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bitsieve import filters
+from bitsieve.data import Table
+from bitsieve.filters._mixed import code_categories, has_categories
+
+CLASSIFIERS = (
+    "relief",
+    "relieff",
+    "surf",
+    "surf_star",
+    "multisurf",
+    "multisurf_star",
+    "swrf_star",
+    "turf",
+)
+X = np.random.default_rng(0).normal(size=(20, 4))
+Y = np.arange(20) % 2
+MIXED = pd.DataFrame(
+    {
+        "age": np.linspace(20.0, 60.0, 20),
+        "stage": pd.Categorical(["i", "ii", "iv", None] * 5),
+        "ward": ["east", "west"] * 10,
+        "smokes": [True, False, False, True] * 5,
+    }
+)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_numbers_are_for_rrelieff(name: str) -> None:
+    y = np.linspace(0.0, 1.0, 20)
+    message = r"holds numbers such as .*; rrelieff scores features against numbers, or bin y"
+    with pytest.raises(ValueError, match=message):
+        getattr(filters, name)(X, y)
+
+
+@pytest.mark.parametrize("name", [*CLASSIFIERS, "rrelieff"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_instances": 0}, "n_instances must be a whole number from 1 on or None, got 0"),
+        ({"n_instances": 21}, "n_instances is 21, but X has 20 samples"),
+        ({"n_instances": 0.5}, "n_instances must be a whole number from 1 on or None, got 0.5"),
+        ({"n_instances": 3, "random_state": -1}, r"random_state must lie in \[0, 2\*\*64\)"),
+        ({"missing": "mean"}, "missing must be one of 'probabilistic', 'ignore', 'error'"),
+        ({"diff": "square"}, "diff must be one of 'linear', 'ramp', got 'square'"),
+        ({"ramp": (0.2, 0.1)}, "0 <= low < high <= 1, got"),
+        ({"ramp": 0.2}, r"ramp must be two shares of the range \(low, high\), got 0.2"),
+        ({"precision": "int8"}, "precision must be one of 'exact', 'int16', 'uint8'"),
+        ({"feature_weights": [1.0, 2.0]}, r"one number a feature, 4 in all, got shape \(2,\)"),
+        ({"feature_weights": [1, -2, 1, 1]}, r"but 1 column \(number 1\) got -2; 0 leaves"),
+        ({"feature_weights": [1, np.nan, 1, 1]}, r"but 1 column \(number 1\) got nan"),
+        ({"feature_weights": [0, 0, 0, 0]}, "feature_weights are all 0"),
+        ({"feature_weights": "heavy"}, "feature_weights must hold numbers, got 'heavy'"),
+        ({"discrete_features": ["age"]}, "names 'age', but the columns of X have no names"),
+        ({"discrete_features": [4]}, r"positions in \[0, 4\), got 4"),
+        ({"discrete_features": [1.0]}, r"positions in \[0, 4\), got 1.0"),
+        ({"discrete_features": [True, False]}, "has 2 flags, but X has 4 features"),
+        ({"discrete_features": [[0]]}, "must be 'auto', flags, positions or names"),
+        ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0, got 0"),
+    ],
+)
+def test_options_out_of_range(name: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        getattr(filters, name)(X, Y, **options)
+
+
+@pytest.mark.parametrize("name", ["relieff", "rrelieff", "turf"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_neighbors": 0}, "n_neighbors must be a whole number from 1 on, got 0"),
+        ({"n_neighbors": 2.0}, "n_neighbors must be a whole number from 1 on, got 2.0"),
+        ({"weighting": "rank"}, "weighting must be one of 'equal', 'exponential', got 'rank'"),
+        ({"sigma": 0.0}, "sigma must be a number above 0, got 0.0"),
+        ({"weighting": "exponential", "sigma": 0.01}, "even the nearest neighbour has no weight"),
+    ],
+)
+def test_neighbours_out_of_range(name: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        getattr(filters, name)(X, Y, **options)
+
+
+def test_tables_and_targets_that_do_not_fit() -> None:
+    for bad, message in (
+        ((X, Y[:-1]), "X has 20 samples but y has 19 labels"),
+        ((X, np.zeros(20)), "classification needs two classes or more, but y has 1 class"),
+        ((X, None), "y is needed"),
+        ((X[0], Y), "Expected 2D array"),
+        ((X[:1], Y[:1]), "n_samples=1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            filters.relieff(*bad)
+    with pytest.raises(ValueError, match="a regression target must hold numbers"):
+        filters.rrelieff(X, np.array(["a", "b"])[Y])
+
+
+def test_two_samples_and_one_feature() -> None:
+    assert filters.relieff([[1.0], [2.0]], [0, 1]).tolist() == [1.0]
+    assert filters.rrelieff([[1.0], [2.0]], [0.0, 1.5]).tolist() == [1.0]
+    assert filters.multisurf([[1.0], [2.0]], [0, 1]).tolist() == [0.0]  # none nearer than the mean
+
+
+def test_a_target_that_does_not_vary() -> None:
+    assert filters.rrelieff(X, np.full(20, 3.0)).tolist() == [0.0] * 4
+
+
+def test_nothing_varies() -> None:
+    for name in (*CLASSIFIERS[:-1], "rrelieff"):
+        assert getattr(filters, name)(np.ones((20, 3)), Y).tolist() == [0.0] * 3
+
+
+def test_a_table_brings_target_and_names() -> None:
+    table = Table(X, Y, names=list("abcd"))
+    np.testing.assert_array_equal(filters.relieff(table), filters.relieff(X, Y))
+    named = filters.relieff(table, discrete_features=["b"])
+    np.testing.assert_array_equal(named, filters.relieff(X, Y, discrete_features=[1]))
+
+
+def test_columns_of_categories_are_discrete() -> None:
+    coded = np.column_stack([MIXED["age"], [0, 1, 2, np.nan] * 5, [0, 1] * 10, [1.0, 0, 0, 1] * 5])
+    wanted = filters.relieff(coded, Y, discrete_features=[1, 2, 3])
+    np.testing.assert_allclose(filters.relieff(MIXED, Y), wanted, rtol=0, atol=1e-12)
+    # What the user calls discrete comes on top.
+    more = filters.relieff(MIXED, Y, discrete_features=["age"])
+    wanted = filters.relieff(coded, Y, discrete_features=[True] * 4)
+    np.testing.assert_allclose(more, wanted, rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="names 'stag', which X does not have; did you mean 'stag"):
+        filters.relieff(MIXED, Y, discrete_features=["stag"])
+
+
+def test_polars_frames() -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(
+        {
+            "age": MIXED["age"].tolist(),
+            "stage": polars.Series([None if v != v else v for v in MIXED["stage"]]).cast(
+                polars.Categorical
+            ),
+            "ward": MIXED["ward"].tolist(),
+            "smokes": MIXED["smokes"].tolist(),
+        }
+    )
+    np.testing.assert_allclose(
+        filters.relieff(frame, Y), filters.relieff(MIXED, Y), rtol=0, atol=1e-12
+    )
+
+
+def test_nothing_is_guessed_from_distinct_values() -> None:
+    levels = np.arange(20.0) % 3
+    table = np.column_stack([levels, X[:, 1]])
+    assert not np.array_equal(
+        filters.relieff(table, Y), filters.relieff(table, Y, discrete_features=[0])
+    )
+
+
+def test_numbers_written_as_text_are_no_categories() -> None:
+    frame = pd.DataFrame({"a": X[:, 0], "dose": [f"{v:.2f}".replace(".", ",") for v in X[:, 1]]})
+    message = r"1 column \('dose'\) holds numbers written as text; turn them into numbers"
+    with pytest.raises(ValueError, match=message):
+        filters.relieff(frame, Y)
+    meant = filters.relieff(frame, Y, discrete_features=["dose"])
+    as_categories = filters.relieff(frame.astype({"dose": "category"}), Y)
+    np.testing.assert_array_equal(meant, as_categories)
+
+
+def test_the_users_frame_is_not_touched() -> None:
+    before = MIXED.copy()
+    filters.relieff(MIXED, Y)
+    coded, discrete = code_categories(MIXED)
+    assert discrete == [1, 2, 3]
+    assert coded is not MIXED
+    pd.testing.assert_frame_equal(MIXED, before)
+    assert has_categories(MIXED)
+    assert not has_categories(MIXED[["age", "smokes"]])
+    assert not has_categories(X)
+
+
+def test_objects_of_text_and_of_numbers() -> None:
+    frame = pd.DataFrame(
+        {
+            "text": np.array(["u", "v", None, "u"] * 5, dtype=object),
+            "number": np.array([1, 2.5, None, 4] * 5, dtype=object),
+            "flag": np.array([True, False, None, True] * 5, dtype=object),
+        }
+    )
+    _, discrete = code_categories(frame)
+    assert discrete == [0, 2]
+    assert np.isfinite(filters.relieff(frame, Y)).all()
+    frame["number"] = frame["number"].astype(object)
+    frame.loc[3, "number"] = "four"
+    with pytest.raises(ValueError, match="holds text or other values, such as 'four'"):
+        filters.relieff(frame, Y)
