@@ -6,26 +6,29 @@
 #include <utility>
 
 #include "bitsieve/core/parallel.hpp"
+#include "bitsieve/filters/labelled_sort.hpp"
 
 namespace bitsieve {
 namespace {
 
 constexpr std::size_t block_width = 64;
 
-std::size_t count_blocks(std::size_t n_features) {
-  return (n_features + block_width - 1) / block_width;
+constexpr std::size_t narrow = 16;  // where a column is much work, also for few columns
+
+std::size_t count_blocks(std::size_t n_features, std::size_t width = block_width) {
+  return (n_features + width - 1) / width;
 }
 
 // Runs body(first, last, cuts, ends) over blocks of columns; the body appends the cuts of each
 // column and then where they end. Blocks are joined in order.
 template <typename Body>
-CutPoints cut_blocks(std::size_t n_features, int n_threads, const Body& body) {
-  const std::size_t n_blocks = count_blocks(n_features);
+CutPoints cut_blocks(std::size_t n_features, std::size_t width, int n_threads, const Body& body) {
+  const std::size_t n_blocks = count_blocks(n_features, width);
   std::vector<std::vector<double>> values(n_blocks);
   std::vector<std::vector<std::size_t>> ends(n_blocks);
   parallel_for(n_blocks, n_threads, [&](std::size_t b) {
-    const std::size_t first = b * block_width;
-    const std::size_t last = std::min(first + block_width, n_features);
+    const std::size_t first = b * width;
+    const std::size_t last = std::min(first + width, n_features);
     body(first, last, values[b], ends[b]);
   });
   CutPoints joined;
@@ -69,11 +72,6 @@ class CountBits {
   int shift_;
 };
 
-struct Labelled {
-  double value;
-  std::int32_t label;
-};
-
 // One column after another; the scratch memory of a thread.
 class MdlColumn {
  public:
@@ -84,8 +82,7 @@ class MdlColumn {
 
   // Appends the accepted cuts in ascending order.
   void cut(std::vector<double>& cuts) {
-    std::sort(samples_.begin(), samples_.end(),
-              [](const Labelled& a, const Labelled& b) { return a.value < b.value; });
+    sort_(samples_);
     const auto from = static_cast<std::ptrdiff_t>(cuts.size());
     waiting_.assign(1, {0, samples_.size()});
     while (!waiting_.empty()) {
@@ -168,6 +165,7 @@ class MdlColumn {
   bool distinct_;
   std::vector<std::size_t> left_, right_;
   std::vector<Labelled> samples_;
+  LabelledSort sort_;
   std::vector<std::pair<std::size_t, std::size_t>> waiting_;
 };
 
@@ -192,7 +190,7 @@ CutPoints mdl_cut_points(const Samples<T>& samples, const std::int32_t* classes,
                          std::size_t n_classes, bool distinct, int n_threads) {
   const CountBits table(samples.n_samples);
   return cut_blocks(
-      samples.n_features, n_threads,
+      samples.n_features, narrow, n_threads,
       [&](std::size_t first, std::size_t last, std::vector<double>& cuts,
           std::vector<std::size_t>& ends) {
         const std::size_t n = samples.n_samples;
@@ -219,7 +217,7 @@ CutPoints mdl_cut_points(const Samples<T>& samples, const std::int32_t* classes,
 template <typename T>
 CutPoints mean_sd_cut_points(const Samples<T>& samples, double width, int n_threads) {
   return cut_blocks(
-      samples.n_features, n_threads,
+      samples.n_features, block_width, n_threads,
       [&](std::size_t first, std::size_t last, std::vector<double>& cuts,
           std::vector<std::size_t>& ends) {
         const std::size_t n_columns = last - first;
@@ -262,7 +260,7 @@ template <typename T>
 CutPoints level_cut_points(const Samples<T>& samples, std::size_t max_levels, LevelFault* faults,
                            int n_threads) {
   return cut_blocks(
-      samples.n_features, n_threads,
+      samples.n_features, block_width, n_threads,
       [&](std::size_t first, std::size_t last, std::vector<double>& cuts,
           std::vector<std::size_t>& ends) {
         std::vector<std::vector<T>> levels(last - first);
