@@ -162,6 +162,14 @@ def test_nothing_is_guessed_from_distinct_values() -> None:
     )
 
 
+@pytest.mark.parametrize("diff", ["linear", "ramp"])
+def test_a_range_beyond_all_numbers(diff: Any) -> None:
+    wide = X.copy()
+    wide[:, 2] *= 1.7e308 / np.abs(X[:, 2]).max()
+    with pytest.raises(ValueError, match="column 2 spans more than float64 can hold; divide it"):
+        filters.relieff(wide, Y, diff=diff)
+
+
 def test_numbers_written_as_text_are_no_categories() -> None:
     frame = pd.DataFrame({"a": X[:, 0], "dose": [f"{v:.2f}".replace(".", ",") for v in X[:, 1]]})
     message = r"1 column \('dose'\) holds numbers written as text; turn them into numbers"

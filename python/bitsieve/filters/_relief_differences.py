@@ -55,7 +55,15 @@ class Differences:
         high = np.max(values, axis=1, initial=-np.inf, where=~unknown)
         self.varies = high > low
         values[~self.varies] = 0.0
-        self._spread = np.where(self.varies, high - np.where(self.varies, low, 0.0), 1.0)[:, None]
+        spread = np.ones(len(values))
+        with np.errstate(over="ignore"):
+            np.subtract(high, low, out=spread, where=self.varies)
+        if np.isinf(spread).any():
+            raise ValueError(
+                f"column {part.start + int(np.isinf(spread).argmax())} spans more than float64 "
+                "can hold; divide it by a number"
+            )
+        self._spread = spread[:, None]
         self._values = values
         self._ramp = problem.ramp
         self._nominal = np.flatnonzero(problem.discrete[part])
