@@ -239,18 +239,14 @@ def table_and_target(
     """X and y as levels; see :func:`discrete_table` and :func:`coded_target`."""
     if y is None and not hasattr(X, "y"):
         raise ValueError("y is needed: the labels or numbers to score the features against")
+    how: dict[str, Any] = {"discretization": discretization, "n_bins": n_bins}
+    if discretization == "mdl":  # needs classes, and says so in words of its own
+        target = X.y if y is None else y
+        coded_target(target, len(target), task=task, **how)
     found = discrete_table(
-        X,
-        y,
-        discretization=discretization,
-        n_bins=n_bins,
-        missing=missing,
-        discrete_features=discrete_features,
-        n_jobs=n_jobs,
+        X, y, missing=missing, discrete_features=discrete_features, n_jobs=n_jobs, **how
     )
-    target = coded_target(
-        found.y, found.n_samples, task=task, discretization=discretization, n_bins=n_bins
-    )
+    target = coded_target(found.y, found.n_samples, task=task, **how)
     return found, target
 
 
