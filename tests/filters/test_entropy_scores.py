@@ -8,6 +8,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 import twin_cfs as twin
 from sklearn.datasets import load_breast_cancer
 from sklearn.feature_selection import SelectKBest
@@ -16,7 +17,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bitsieve.data import Table
 from bitsieve.filters import (
+    cfs,
     discretize,
+    fcbf,
     gain_ratio,
     gini,
     information_gain,
@@ -196,6 +199,35 @@ def test_other_cuts(score):
         np.testing.assert_array_equal(
             score(X, y, discretization=method, n_bins=5), score(codes, y, discretization=None)
         )
+
+
+# -- sparse tables ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("score", [*ALL, cfs, fcbf])
+@pytest.mark.parametrize("layout", [scipy.sparse.csr_array, scipy.sparse.csc_matrix])
+@pytest.mark.parametrize("discretization", ["mdl", "equal_width", None])
+def test_sparse_tables_score_as_dense_ones(score, layout, discretization, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 90)
+    X = rng.poisson(0.3 + (y[:, None] == 1) * rng.choice([0.0, 0.5], 70), (90, 70)).astype(float)
+    X[:, 3] = 0.0
+    X[:, 4] = 2.0
+    if discretization is not None:
+        X *= rng.normal(size=X.shape)
+    expected = score(X, y, discretization=discretization)
+    assert expected.size
+    monkeypatch.setattr("bitsieve.filters._uncertainty._BLOCK", 90 * 16)
+    found = score(layout(X), y, discretization=discretization)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_words_in_texts(dataset):
+    X, y, _ = dataset("pcmac")
+    X = X[:, :600]
+    counts = scipy.sparse.csr_array(X)
+    np.testing.assert_array_equal(information_gain(counts, y), information_gain(X, y))
+    assert cfs(counts, y).tolist() == cfs(X, y).tolist()
 
 
 # -- refusals --------------------------------------------------------------------------------------

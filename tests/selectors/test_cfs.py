@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import cross_val_score
@@ -117,9 +118,22 @@ def test_categories_in_a_frame(selector):
     assert fitted.get_support().tolist() == [True, False]
 
 
+@pytest.mark.parametrize("selector", [CFS(), FCBF()])
+def test_sparse_tables_stay_sparse(selector):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = np.where(np.median(X, axis=0) < X, X, 0.0)
+    dense = clone(selector).fit(X, y)
+    sparse = clone(selector).fit(scipy.sparse.csr_array(X), y)
+    np.testing.assert_array_equal(sparse.order_, dense.order_)
+    np.testing.assert_array_equal(sparse.scores_, dense.scores_)
+    out = sparse.transform(scipy.sparse.csr_array(X))
+    assert scipy.sparse.issparse(out)
+    np.testing.assert_array_equal(out.toarray(), X[:, dense.support_])
+
+
 @pytest.mark.parametrize("selector", [CFS, FCBF])
 def test_tags(selector):
     assert get_tags(selector()).target_tags.required
     assert not get_tags(selector()).input_tags.allow_nan
     assert get_tags(selector(missing="level")).input_tags.allow_nan
-    assert not get_tags(selector()).input_tags.sparse
+    assert get_tags(selector()).input_tags.sparse

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +13,67 @@ from bitsieve import _core
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.validation import check_target
+from bitsieve.filters._columns import check_columns
+from bitsieve.filters._discrete import discrete_table
+from bitsieve.filters._mixed import discrete_mask
 from bitsieve.filters.discretize import Levels, levels_of
 
 __all__ = ["ClassTable", "class_table"]
+
+#: Information below this, in nats, may be the rounding of n log n in the cells of a table. The
+#: least that n samples can share without being independent is greater up to n = 10^5.
+_ROUNDING = 1e-10
+_BLOCK = 1 << 21  # values of a sparse table that are dense at a time
+
+
+class Source(Protocol):
+    """Where the levels of single columns come from."""
+
+    def column(self, feature: int) -> tuple[NDArray[np.uint8], int]:
+        """Levels of one column and how many there are."""
+
+    def blocks(self) -> Iterator[tuple[int, Levels]]:
+        """Levels of all columns, some at a time, with the position of the first."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Dense:
+    levels: Levels
+
+    def column(self, feature: int) -> tuple[NDArray[np.uint8], int]:
+        codes = np.ascontiguousarray(self.levels.codes[:, feature])
+        return codes, int(self.levels.n_levels[feature])
+
+    def blocks(self) -> Iterator[tuple[int, Levels]]:
+        n, p = self.levels.codes.shape
+        step = max(1, _BLOCK // n)
+        for first in range(0, p, step):
+            part = slice(first, first + step)
+            yield first, Levels(self.levels.codes[:, part], self.levels.n_levels[part], None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sparse:
+    """Cuts columns anew when they are asked for: dense, they might not fit in memory."""
+
+    matrix: Any
+    y: Any
+    discrete: NDArray[np.bool_]
+    options: dict[str, Any]
+
+    def _levels(self, part: slice) -> Levels:
+        dense = self.matrix[:, part].toarray()
+        return levels_of(dense, self.y, discrete_features=self.discrete[part], **self.options)
+
+    def column(self, feature: int) -> tuple[NDArray[np.uint8], int]:
+        levels = self._levels(slice(feature, feature + 1))
+        return levels.codes[:, 0].copy(), int(levels.n_levels[0])
+
+    def blocks(self) -> Iterator[tuple[int, Levels]]:
+        n, p = self.matrix.shape
+        step = max(1, _BLOCK // n)
+        for first in range(0, p, step):
+            yield first, self._levels(slice(first, first + step))
 
 
 class ClassTable:
@@ -21,12 +81,12 @@ class ClassTable:
 
     Parameters
     ----------
-    levels : Levels
+    table : _core.DiscreteTable
+    source : Source
     codes : ndarray of shape (n_samples,)
         Int32 class codes.
     classes : ndarray of shape (n_classes,)
         Sorted labels.
-    n_threads : int
 
     Attributes
     ----------
@@ -36,24 +96,26 @@ class ClassTable:
     """
 
     def __init__(
-        self, levels: Levels, codes: NDArray[np.int32], classes: NDArray[Any], n_threads: int
+        self,
+        table: _core.DiscreteTable,
+        source: Source,
+        codes: NDArray[np.int32],
+        classes: NDArray[Any],
     ) -> None:
-        self.levels, self.codes, self.classes = levels, codes, classes
-        self._table = _core.DiscreteTable(levels.codes, levels.n_levels, n_threads)
-        self.entropies = self._table.entropies()
+        self._table, self.source = table, source
+        self.codes, self.classes = codes, classes
+        self.entropies = table.entropies()
         shares = np.bincount(codes) / len(codes)
         self.class_entropy = float(-np.sum(shares * np.log(shares)))
 
     @property
     def n_features(self) -> int:
         """Columns."""
-        return len(self.levels.n_levels)
+        return len(self.entropies)
 
     def information(self) -> NDArray[np.float64]:
         """Mutual information of each feature with the classes."""
-        n_classes = len(self.classes)
-        found = self._table.mutual_information(self.codes, n_classes)
-        return self._beyond_rounding(found, self.levels.n_levels, n_classes)
+        return _beyond_rounding(self._table.mutual_information(self.codes, len(self.classes)))
 
     def uncertainty(self) -> NDArray[np.float64]:
         """Symmetrical uncertainty of each feature with the classes; 0 for one level."""
@@ -63,31 +125,22 @@ class ClassTable:
         self, feature: int, features: NDArray[np.int64] | None = None
     ) -> NDArray[np.float64]:
         """Symmetrical uncertainty of one feature with all or some; 0 where either has one level."""
-        n_levels = int(self.levels.n_levels[feature])
-        codes = np.ascontiguousarray(self.levels.codes[:, feature])
-        found = self._table.mutual_information(codes, n_levels, features)
-        own, others = self.entropies, self.levels.n_levels
-        if features is not None:
-            own, others = own[features], others[features]
-        information = self._beyond_rounding(found, others, n_levels)
-        return _symmetrical(information, own, float(self.entropies[feature]))
+        codes, n_levels = self.source.column(feature)
+        shared = _beyond_rounding(self._table.mutual_information(codes, n_levels, features))
+        own = self.entropies if features is None else self.entropies[features]
+        return _symmetrical(shared, own, float(self.entropies[feature]))
 
-    def _beyond_rounding(
-        self, information: NDArray[np.float64], n_levels: NDArray[np.int32], n_others: int
-    ) -> NDArray[np.float64]:
-        """Set to 0 what the rounding of n log n in each cell of a table may amount to."""
-        cells = n_levels * (n_others + 1.0) + n_others
-        least = cells * 2.0**-46 * max(1.0, np.log(len(self.codes)))
-        return np.where(information > least, information, 0.0)
+
+def _beyond_rounding(information: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(information > _ROUNDING, information, 0.0)
 
 
 def _symmetrical(
     information: NDArray[np.float64], one: NDArray[np.float64], other: float
 ) -> NDArray[np.float64]:
-    total = one + other
     varies = (one > 0) & (other > 0)
     shared = np.zeros(len(one))
-    np.divide(2.0 * information, total, out=shared, where=varies)
+    np.divide(2.0 * information, one + other, out=shared, where=varies)
     return np.minimum(shared, 1.0)
 
 
@@ -106,16 +159,23 @@ def class_table(
         y = X.y
     if y is None:
         raise ValueError("y is needed: the class labels to score the features against")
-    levels = levels_of(
-        X,
-        y,
-        discretization,
-        n_bins=n_bins,
-        missing=missing,
-        discrete_features=discrete_features,
-        n_jobs=n_jobs,
-    )
-    target = check_target(y, len(levels.codes), "classification")
+    options: dict[str, Any] = {
+        "discretization": discretization,
+        "n_bins": n_bins,
+        "missing": missing,
+        "n_jobs": n_jobs,
+    }
+    if hasattr(X, "tocsc") and hasattr(X, "nnz"):
+        matrix = check_columns(X, None, task=None, sparse=True, target=False).X
+        discrete = discrete_mask(discrete_features, matrix.shape[1], None, [])
+        n_samples = matrix.shape[0]
+        source: Source = _Sparse(matrix, y, discrete, options)
+        table = discrete_table(matrix, y, discrete_features=discrete_features, **options).table
+    else:
+        levels = levels_of(X, y, discrete_features=discrete_features, **options)
+        n_samples, source = len(levels.codes), _Dense(levels)
+        table = _core.DiscreteTable(levels.codes, levels.n_levels, effective_n_jobs(n_jobs))
+    target = check_target(y, n_samples, "classification")
     assert target.codes is not None
     assert target.classes is not None
-    return ClassTable(levels, target.codes, target.classes, effective_n_jobs(n_jobs))
+    return ClassTable(table, source, target.codes, target.classes)

@@ -17,7 +17,7 @@ __all__ = ["gain_ratio", "gini", "information_gain", "symmetrical_uncertainty"]
 
 Cut = Literal["mdl", "equal_width", "equal_frequency", "mean_sd"]
 
-_BLOCK = 1 << 21  # values counted at a time
+_CELLS = 1 << 20  # counts at a time
 
 
 def information_gain(
@@ -38,8 +38,9 @@ def information_gain(
 
     Parameters
     ----------
-    X : array-like, DataFrame or Table of shape (n_samples, n_features)
-        Numbers. Text, categories and booleans of a data frame are levels by themselves.
+    X : array-like, DataFrame, Table or scipy.sparse matrix of shape (n_samples, n_features)
+        Numbers. Text, categories and booleans of a data frame are levels by themselves. Entries
+        that a sparse matrix does not hold are zeros, and it is never made dense as a whole.
     y : array-like of shape (n_samples,)
         Class labels of any type; those of a Table by default.
     discretization : {"mdl", "equal_width", "equal_frequency", "mean_sd"} or None, default "mdl"
@@ -258,28 +259,28 @@ def gini(
         discrete_features=discrete_features,
         n_jobs=n_jobs,
     )
-    return _gini(table.levels.codes, table.levels.n_levels, table.codes, len(table.classes))
+    prior = np.bincount(table.codes).astype(np.float64)
+    impure = float(np.sum(prior**2)) / len(table.codes) ** 2
+    parts = []
+    for _, levels in table.source.blocks():
+        most = int(levels.n_levels.max())
+        step = max(1, _CELLS // (most * len(prior)))
+        for first in range(0, levels.codes.shape[1], step):
+            codes = levels.codes[:, first : first + step]
+            parts.append(_purity(codes, most, table.codes, len(prior)))
+    scores = np.concatenate(parts) - impure
+    return np.where(table.entropies > 0, np.maximum(scores, 0.0), 0.0)
 
 
-def _gini(
-    codes: NDArray[np.uint8],
-    n_levels: NDArray[np.int32],
-    classes: NDArray[np.int32],
-    n_classes: int,
+def _purity(
+    codes: NDArray[np.uint8], n_levels: int, classes: NDArray[np.int32], n_classes: int
 ) -> NDArray[np.float64]:
+    """``sum_v p(v) sum_c p(c | v)^2`` of each column, from one table of counts of all."""
     n, p = codes.shape
-    prior = np.bincount(classes, minlength=n_classes)
-    impure = float(np.sum(prior.astype(np.float64) ** 2)) / n**2
-    out = np.zeros(p)
-    step = max(1, _BLOCK // n)
-    for first in range(0, p, step):
-        block = codes[:, first : first + step]
-        width, most = block.shape[1], int(n_levels[first : first + step].max())
-        place = (np.arange(width) * most + block) * n_classes + classes[:, None]
-        counts = np.bincount(place.ravel(), minlength=width * most * n_classes)
-        counts = counts.reshape(width, most, n_classes).astype(np.float64)
-        squares, totals = np.sum(counts**2, axis=2), np.sum(counts, axis=2)
-        pure = np.divide(squares, totals, out=np.zeros_like(squares), where=totals > 0)
-        out[first : first + step] = np.sum(pure, axis=1) / n - impure
-    out[n_levels == 1] = 0.0
-    return np.maximum(out, 0.0)
+    place = (np.arange(p) * n_levels + codes) * n_classes + classes[:, None]
+    counts = np.bincount(place.ravel(), minlength=p * n_levels * n_classes)
+    counts = counts.reshape(p, n_levels, n_classes).astype(np.float64)
+    squares, totals = np.sum(counts**2, axis=2), np.sum(counts, axis=2)
+    pure = np.divide(squares, totals, out=np.zeros_like(squares), where=totals > 0)
+    shares: NDArray[np.float64] = np.sum(pure, axis=1) / n
+    return shares

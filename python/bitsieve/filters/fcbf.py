@@ -66,8 +66,9 @@ def fcbf(
 
     Parameters
     ----------
-    X : array-like, DataFrame or Table of shape (n_samples, n_features)
-        Numbers. Text, categories and booleans of a data frame are levels by themselves.
+    X : array-like, DataFrame, Table or scipy.sparse matrix of shape (n_samples, n_features)
+        Numbers. Text, categories and booleans of a data frame are levels by themselves. Entries
+        that a sparse matrix does not hold are zeros, and it is never made dense as a whole.
     y : array-like of shape (n_samples,)
         Class labels of any type; those of a Table by default.
     threshold : float, default 0.0

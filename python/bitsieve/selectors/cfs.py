@@ -96,6 +96,8 @@ class CFS(RankSelector):
         self.discrete_features = discrete_features
         self.n_jobs = n_jobs
 
+    _allows_sparse = True
+
     @property
     def _allows_nan(self) -> bool:
         return self.missing == "level"
