@@ -194,8 +194,13 @@ class ReliefF(_Nearest):
 class RReliefF(_Nearest):
     """Keep the features with the best RReliefF scores: for a numeric target.
 
-    Parameters and attributes are those of :class:`ReliefF`; y holds numbers, and neighbours are
-    sought among all samples.
+    y holds numbers, and neighbours are sought among all samples.
+
+    Parameters
+    ----------
+    n_features_to_select, threshold, n_neighbors, n_instances, weighting, sigma, \
+discrete_features, missing, diff, ramp, feature_weights, precision, random_state, n_jobs
+        As for :class:`ReliefF`, and so are the attributes.
 
     See Also
     --------
@@ -215,8 +220,11 @@ class RReliefF(_Nearest):
 class Relief(_Within):
     """Keep the features with the best Relief scores: one nearest hit, one nearest miss.
 
-    Parameters and attributes are those of :class:`ReliefF`, without ``n_neighbors``,
-    ``weighting`` and ``sigma``.
+    Parameters
+    ----------
+    n_features_to_select, threshold, n_instances, discrete_features, missing, diff, ramp, \
+feature_weights, precision, random_state, n_jobs
+        As for :class:`ReliefF`, and so are the attributes.
 
     See Also
     --------
@@ -236,8 +244,11 @@ class Relief(_Within):
 class SURF(_Within):
     """Keep the features with the best SURF scores: neighbours nearer than the mean distance.
 
-    Parameters and attributes are those of :class:`ReliefF`, without ``n_neighbors``,
-    ``weighting`` and ``sigma``.
+    Parameters
+    ----------
+    n_features_to_select, threshold, n_instances, discrete_features, missing, diff, ramp, \
+feature_weights, precision, random_state, n_jobs
+        As for :class:`ReliefF`, and so are the attributes.
 
     See Also
     --------
@@ -257,8 +268,11 @@ class SURF(_Within):
 class SURFStar(_Within):
     """Keep the features with the best SURF* scores: far samples count with opposite signs.
 
-    Parameters and attributes are those of :class:`ReliefF`, without ``n_neighbors``,
-    ``weighting`` and ``sigma``.
+    Parameters
+    ----------
+    n_features_to_select, threshold, n_instances, discrete_features, missing, diff, ramp, \
+feature_weights, precision, random_state, n_jobs
+        As for :class:`ReliefF`, and so are the attributes.
 
     See Also
     --------
@@ -278,8 +292,11 @@ class SURFStar(_Within):
 class MultiSURF(_Within):
     """Keep the features with the best MultiSURF scores: each sample has its own neighbourhood.
 
-    Parameters and attributes are those of :class:`ReliefF`, without ``n_neighbors``,
-    ``weighting`` and ``sigma``.
+    Parameters
+    ----------
+    n_features_to_select, threshold, n_instances, discrete_features, missing, diff, ramp, \
+feature_weights, precision, random_state, n_jobs
+        As for :class:`ReliefF`, and so are the attributes.
 
     See Also
     --------
@@ -299,8 +316,11 @@ class MultiSURF(_Within):
 class MultiSURFStar(_Within):
     """Keep the features with the best MultiSURF* scores: far samples count with opposite signs.
 
-    Parameters and attributes are those of :class:`ReliefF`, without ``n_neighbors``,
-    ``weighting`` and ``sigma``.
+    Parameters
+    ----------
+    n_features_to_select, threshold, n_instances, discrete_features, missing, diff, ramp, \
+feature_weights, precision, random_state, n_jobs
+        As for :class:`ReliefF`, and so are the attributes.
 
     See Also
     --------
@@ -320,8 +340,11 @@ class MultiSURFStar(_Within):
 class SWRFStar(_Within):
     """Keep the features with the best SWRF* scores: neighbours weigh by a sigmoid of distance.
 
-    Parameters and attributes are those of :class:`ReliefF`, without ``n_neighbors``,
-    ``weighting`` and ``sigma``.
+    Parameters
+    ----------
+    n_features_to_select, threshold, n_instances, discrete_features, missing, diff, ramp, \
+feature_weights, precision, random_state, n_jobs
+        As for :class:`ReliefF`, and so are the attributes.
 
     See Also
     --------
