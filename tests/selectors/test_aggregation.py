@@ -39,6 +39,9 @@ def backwards(X: Any, y: Any) -> Any:
 
 
 _SELECTORS = [
+    RankAggregation(),
+    RankAggregation(["mrmr", "f"], method="median", n_features_to_select=1),
+    EnsembleRanker("f", n_bootstraps=3, random_state=0),
     RankAggregation([SelectKBest(f_classif, k=1), means_apart]),
     RankAggregation([SelectKBest(f_classif, k=1)], method="rra", n_features_to_select=1),
     EnsembleRanker(SelectKBest(f_classif, k=1), n_bootstraps=3, random_state=0),
