@@ -13,7 +13,7 @@
     cfs.py, fcbf.py  sets of features that do not repeat each other
     discretizer.py  levels in place of numbers, a step of a pipeline
     information.py  MRMR and the other greedy criteria
-    relief.py  ReliefF and its family
+    relief.py, surf.py  ReliefF and its family
     univariate.py  scores of single features, Gram-Schmidt
     spsa.py    BinarySPSA: its own parameters, and the search that they make
     named.py   short names, as the command line takes them
@@ -27,18 +27,9 @@ from bitsieve.selectors.discretizer import Discretizer
 from bitsieve.selectors.ensemble import EnsembleRanker
 from bitsieve.selectors.fcbf import FCBF
 from bitsieve.selectors.information import MRMR, InformationSelector
-from bitsieve.selectors.relief import (
-    SURF,
-    MultiSURF,
-    MultiSURFStar,
-    Relief,
-    ReliefF,
-    RReliefF,
-    SURFStar,
-    SWRFStar,
-    TuRF,
-)
+from bitsieve.selectors.relief import Relief, ReliefF, RReliefF, TuRF
 from bitsieve.selectors.spsa import BinarySPSA
+from bitsieve.selectors.surf import SURF, MultiSURF, MultiSURFStar, SURFStar, SWRFStar
 from bitsieve.selectors.univariate import GramSchmidt, UnivariateSelector
 
 __all__ = [

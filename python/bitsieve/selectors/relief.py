@@ -1,136 +1,17 @@
-"""The Relief family as selectors: the options of the functions, the fit of a ranking."""
+"""Relief, ReliefF, RReliefF and TuRF as selectors: the nearest neighbours."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import ArrayLike
 
-from bitsieve import filters
-from bitsieve.filters._mixed import has_categories
-from bitsieve.selectors._ranked import RankSelector
+from bitsieve.selectors._relief_base import Nearest, ReliefSelector, Within
 
-__all__ = [
-    "SURF",
-    "MultiSURF",
-    "MultiSURFStar",
-    "RReliefF",
-    "Relief",
-    "ReliefF",
-    "SURFStar",
-    "SWRFStar",
-    "TuRF",
-]
+__all__ = ["RReliefF", "Relief", "ReliefF", "TuRF"]
 
 
-class _ReliefSelector(RankSelector):
-    """A ranking by the function that ``_score_with`` names, with the options of the instance."""
-
-    _score_with: str
-    missing: Any
-
-    @property
-    def _allows_nan(self) -> bool:
-        return bool(self.missing != "error")
-
-    def _score(self, X: Any, y: Any) -> NDArray[np.float64]:
-        own = ("n_features_to_select", "threshold")
-        options = {k: v for k, v in self.get_params(deep=False).items() if k not in own}
-        scores: NDArray[np.float64] = getattr(filters, self._score_with)(X, y, **options)
-        return scores
-
-    def transform(self, X: Any) -> Any:
-        """Keep the selected columns.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray or DataFrame of shape (n_samples, n_selected)
-            A frame with columns of categories or text stays a frame, others become arrays unless
-            ``set_output`` says otherwise.
-        """
-        if not has_categories(X):
-            return super().transform(X)
-        check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        names = [X.columns[j] for j in np.flatnonzero(self.support_)]
-        return X[names]
-
-
-class _Nearest(_ReliefSelector):
-    """Those that look for a number of neighbours."""
-
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | None = None,
-        threshold: float | None = None,
-        n_neighbors: int = 10,
-        n_instances: int | None = None,
-        weighting: str = "equal",
-        sigma: float = 20.0,
-        discrete_features: Any = "auto",
-        missing: str = "probabilistic",
-        diff: str = "linear",
-        ramp: tuple[float, float] = (0.04, 0.10),
-        feature_weights: ArrayLike | None = None,
-        precision: str = "exact",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.threshold = threshold
-        self.n_neighbors = n_neighbors
-        self.n_instances = n_instances
-        self.weighting = weighting
-        self.sigma = sigma
-        self.discrete_features = discrete_features
-        self.missing = missing
-        self.diff = diff
-        self.ramp = ramp
-        self.feature_weights = feature_weights
-        self.precision = precision
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-
-class _Within(_ReliefSelector):
-    """Those that need no number of neighbours."""
-
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | None = None,
-        threshold: float | None = None,
-        n_instances: int | None = None,
-        discrete_features: Any = "auto",
-        missing: str = "probabilistic",
-        diff: str = "linear",
-        ramp: tuple[float, float] = (0.04, 0.10),
-        feature_weights: ArrayLike | None = None,
-        precision: str = "exact",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.threshold = threshold
-        self.n_instances = n_instances
-        self.discrete_features = discrete_features
-        self.missing = missing
-        self.diff = diff
-        self.ramp = ramp
-        self.feature_weights = feature_weights
-        self.precision = precision
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-
-class ReliefF(_Nearest):
+class ReliefF(Nearest):
     """Keep the features with the best ReliefF scores.
 
     Parameters
@@ -191,7 +72,7 @@ class ReliefF(_Nearest):
     _score_with = "relieff"
 
 
-class RReliefF(_Nearest):
+class RReliefF(Nearest):
     """Keep the features with the best RReliefF scores: for a numeric target.
 
     y holds numbers, and neighbours are sought among all samples.
@@ -217,7 +98,7 @@ discrete_features, missing, diff, ramp, feature_weights, precision, random_state
     _score_with = "rrelieff"
 
 
-class Relief(_Within):
+class Relief(Within):
     """Keep the features with the best Relief scores: one nearest hit, one nearest miss.
 
     Parameters
@@ -241,127 +122,7 @@ feature_weights, precision, random_state, n_jobs
     _score_with = "relief"
 
 
-class SURF(_Within):
-    """Keep the features with the best SURF scores: neighbours nearer than the mean distance.
-
-    Parameters
-    ----------
-    n_features_to_select, threshold, n_instances, discrete_features, missing, diff, ramp, \
-feature_weights, precision, random_state, n_jobs
-        As for :class:`ReliefF`, and so are the attributes.
-
-    See Also
-    --------
-    bitsieve.filters.surf : The scores, what they mean and where they come from.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> SURF(n_features_to_select=2).fit(X, y).ranking_
-    array([4, 3, 2, 1])
-    """
-
-    _score_with = "surf"
-
-
-class SURFStar(_Within):
-    """Keep the features with the best SURF* scores: far samples count with opposite signs.
-
-    Parameters
-    ----------
-    n_features_to_select, threshold, n_instances, discrete_features, missing, diff, ramp, \
-feature_weights, precision, random_state, n_jobs
-        As for :class:`ReliefF`, and so are the attributes.
-
-    See Also
-    --------
-    bitsieve.filters.surf_star : The scores, what they mean and where they come from.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> SURFStar(n_features_to_select=2).fit(X, y).ranking_
-    array([2, 1, 3, 4])
-    """
-
-    _score_with = "surf_star"
-
-
-class MultiSURF(_Within):
-    """Keep the features with the best MultiSURF scores: each sample has its own neighbourhood.
-
-    Parameters
-    ----------
-    n_features_to_select, threshold, n_instances, discrete_features, missing, diff, ramp, \
-feature_weights, precision, random_state, n_jobs
-        As for :class:`ReliefF`, and so are the attributes.
-
-    See Also
-    --------
-    bitsieve.filters.multisurf : The scores, what they mean and where they come from.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> MultiSURF(n_features_to_select=2).fit(X, y).ranking_
-    array([3, 4, 2, 1])
-    """
-
-    _score_with = "multisurf"
-
-
-class MultiSURFStar(_Within):
-    """Keep the features with the best MultiSURF* scores: far samples count with opposite signs.
-
-    Parameters
-    ----------
-    n_features_to_select, threshold, n_instances, discrete_features, missing, diff, ramp, \
-feature_weights, precision, random_state, n_jobs
-        As for :class:`ReliefF`, and so are the attributes.
-
-    See Also
-    --------
-    bitsieve.filters.multisurf_star : The scores, what they mean and where they come from.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> MultiSURFStar(n_features_to_select=2).fit(X, y).ranking_
-    array([2, 1, 3, 4])
-    """
-
-    _score_with = "multisurf_star"
-
-
-class SWRFStar(_Within):
-    """Keep the features with the best SWRF* scores: neighbours weigh by a sigmoid of distance.
-
-    Parameters
-    ----------
-    n_features_to_select, threshold, n_instances, discrete_features, missing, diff, ramp, \
-feature_weights, precision, random_state, n_jobs
-        As for :class:`ReliefF`, and so are the attributes.
-
-    See Also
-    --------
-    bitsieve.filters.swrf_star : The scores, what they mean and where they come from.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> SWRFStar(n_features_to_select=2).fit(X, y).ranking_
-    array([2, 1, 3, 4])
-    """
-
-    _score_with = "swrf_star"
-
-
-class TuRF(_ReliefSelector):
+class TuRF(ReliefSelector):
     """Keep the features that last when the worst are dropped in rounds.
 
     Parameters
