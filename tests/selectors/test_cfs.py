@@ -59,7 +59,8 @@ def test_cfs_history_tells_the_search(cancer):
     assert np.all(np.diff(history["merit"]) >= 0)
     assert history["merit"][-1] == pytest.approx(selector.merit_, abs=1e-12)
     assert history["n_selected"][-1] == selector.support_.sum()
-    assert history["n_evaluations"][0] == 30
+    tells = filters.symmetrical_uncertainty(*cancer) > 0
+    assert history["n_evaluations"][0] == tells.sum() < 30
     assert len(set(history["merit"][-4:])) == 1, "three expansions brought nothing"
     assert len(set(history["merit"][-5:])) > 1
 

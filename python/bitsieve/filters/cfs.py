@@ -120,9 +120,10 @@ def cfs(
     -----
     With the defaults these are the sets of Weka's ``CfsSubsetEval`` with ``BestFirst``.
     Correlations are rounded to float32 as there, so that two that are equal but for rounding are
-    equal; of equal sets the one with the lower index is first. Two features of which one has a
-    single level count as fully correlated. Two that share no information at all count as
-    uncorrelated (Weka's 1 for them is meant for constant ones).
+    equal; of equal sets the one with the lower index is first. Two features that share no
+    information at all count as uncorrelated (in Weka as fully correlated, which is meant for
+    constant ones). Features that tell nothing about the classes, constant ones among them, are
+    never taken.
 
     Only correlations with features of sets that the search expands are computed.
 
@@ -165,7 +166,7 @@ class CFSResult:
         How many of them the search took; locally predictive ones follow.
     history : dict of str to ndarray
         A value an expansion: ``merit`` of the best set so far, ``n_selected`` in it,
-        ``n_evaluations`` so far.
+        ``n_evaluations`` so far, of sets of features that tell something by themselves.
     """
 
     order: NDArray[np.int64]
@@ -186,21 +187,25 @@ class _Node:
 
 
 class _Correlations:
-    """Symmetrical uncertainties as float32 values, each row computed when first asked for."""
+    """Symmetrical uncertainties as float32 values, each row computed when first asked for.
+
+    Only of features that tell something about the classes: one that does not lowers the merit of
+    every set, so that no set with it is ever better than without. Positions count these features.
+    """
 
     def __init__(self, table: ClassTable) -> None:
         self._table = table
-        self._single = table.entropies <= 0
-        self._rows: dict[int, NDArray[np.float64]] = {}
-        self.relevance = table.uncertainty().astype(np.float32).astype(np.float64)
+        rounded = table.uncertainty().astype(np.float32)
+        self.features = np.flatnonzero(rounded > 0).astype(np.int64)
+        self.relevance = rounded[self.features].astype(np.float64)
+        self._rows: dict[int, NDArray[np.float32]] = {}
 
-    def row(self, feature: int) -> NDArray[np.float64]:
-        """Correlations of a feature with all; 1 where either has a single level."""
-        if feature not in self._rows:
-            row = self._table.uncertainty_with(feature).astype(np.float32).astype(np.float64)
-            row[self._single] = 1.0
-            self._rows[feature] = np.ones_like(row) if self._single[feature] else row
-        return self._rows[feature]
+    def row(self, position: int) -> NDArray[np.float64]:
+        """Correlations of a feature with all."""
+        if position not in self._rows:
+            found = self._table.uncertainty_with(int(self.features[position]), self.features)
+            self._rows[position] = found.astype(np.float32)
+        return self._rows[position].astype(np.float64)
 
 
 def search_cfs(
@@ -215,8 +220,8 @@ def search_cfs(
     n_searched = len(members)
     if locally_predictive:
         members = _with_locally_predictive(correlations, members)
-    merits = _merits(correlations, members)
-    return CFSResult(np.array(members, dtype=np.int64), merits, n_searched, history)
+    order = correlations.features[np.array(members, dtype=np.int64)]
+    return CFSResult(order, _merits(correlations, members), n_searched, history)
 
 
 def _best_first_search(
@@ -297,8 +302,6 @@ def _with_locally_predictive(correlations: _Correlations, members: list[int]) ->
         np.maximum(most, correlations.row(feature), out=most)
     inside = set(taken)
     for feature in best_first(relevance).tolist():
-        if relevance[feature] <= 0:
-            break
         if feature not in inside and most[feature] <= relevance[feature]:
             taken.append(feature)
             np.maximum(most, correlations.row(feature), out=most)
