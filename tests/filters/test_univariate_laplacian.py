@@ -1,0 +1,55 @@
+"""The Laplacian score against full matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import twin_univariate as twin
+
+from bitsieve.filters import laplacian_score
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 5, 29])
+@pytest.mark.parametrize("bandwidth", [None, 7.0])
+def test_twin(n_neighbors: int, bandwidth: float | None) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 8))
+    X[:, 3] = 0.1
+    expected = twin.laplacian_score(X, n_neighbors, bandwidth)
+    found = laplacian_score(X, n_neighbors=n_neighbors, bandwidth=bandwidth)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    assert found[3] == -1.0
+
+
+def test_structure_scores_above_noise() -> None:
+    rng = np.random.default_rng(0)
+    group = np.arange(90) % 3
+    X = rng.normal(size=(90, 20))
+    X[:, :4] += 8 * group[:, None]
+    for weights in ("heat", "binary"):
+        scores = laplacian_score(X, weights=weights)  # type: ignore[arg-type]
+        assert scores[:4].min() > scores[4:].max() + 0.3
+    assert np.array_equal(laplacian_score(X, group), laplacian_score(X))  # y is not looked at
+
+
+def test_units_and_offsets_of_the_whole() -> None:
+    X = np.random.default_rng(0).integers(0, 99, size=(40, 6)).astype(np.float64)
+    expected = laplacian_score(X)
+    np.testing.assert_allclose(laplacian_score(X * 1e6), expected, rtol=1e-9)
+    np.testing.assert_allclose(laplacian_score(X + 2.0**20), expected, rtol=1e-6)
+    np.testing.assert_allclose(laplacian_score(X.astype(np.float32)), expected, rtol=1e-5)
+
+
+def test_duplicates_of_a_sample_are_neighbours() -> None:
+    X = np.repeat(np.random.default_rng(0).normal(size=(10, 4)), 3, axis=0)
+    scores = laplacian_score(X, n_neighbors=2)
+    np.testing.assert_allclose(scores, 1.0, atol=1e-12)  # nothing differs within a neighbourhood
+
+
+def test_refusals() -> None:
+    X = np.random.default_rng(0).normal(size=(10, 4))
+    with pytest.raises(ValueError, match=r"below the number of samples \(10\), got 10"):
+        laplacian_score(X, n_neighbors=10)
+    with pytest.raises(ValueError, match="weights must be 'heat' or 'binary', got 'cosine'"):
+        laplacian_score(X, weights="cosine")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="bandwidth must be positive or None, got 0"):
+        laplacian_score(X, bandwidth=0)
