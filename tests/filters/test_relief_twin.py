@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import twin_relief as twin
 
-from bitsieve import filters
+from bitsieve import _core, filters
 from bitsieve.filters import _relief_dispatch
 from bitsieve.filters._relief_general import general_scores, pair_distances
 from bitsieve.filters._relief_neighbours import Method
@@ -160,6 +160,53 @@ def test_the_general_path_is_the_compiled_one(name: str, monkeypatch: pytest.Mon
     np.testing.assert_array_equal(pair_distances(mixed), pair_distances(problem))
     wanted = twin.distances(twin.differences(X, target, discrete=discrete), weights)
     np.testing.assert_allclose(pair_distances(problem), wanted, rtol=0, atol=1e-9)
+
+
+def test_the_general_path_is_the_compiled_one_for_tables_of_all_sizes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Widths about the blocks of the kernels, scales far apart, options by chance."""
+    rng = np.random.default_rng(21)
+    suits = _relief_dispatch._suits_core
+    for turn in range(120):
+        name = (*CLASSIFIERS, "rrelieff")[turn % 8]
+        n, p = int(rng.integers(2, 40)), int(rng.choice([1, 15, 31, 32, 33, 63, 65, 129, 1025]))
+        X = rng.normal(size=(n, p)) * 10.0 ** rng.integers(-30, 30, p)
+        discrete = rng.random(p) < rng.choice([0.0, 0.3, 1.0])
+        X[:, discrete] = rng.integers(0, 4, (n, int(discrete.sum())))
+        X = X.astype(rng.choice([np.float32, np.float64]))
+        X[:, rng.random(p) < 0.1] = 1.5
+        y = rng.normal(size=n) if name == "rrelieff" else np.r_[0, 1, rng.integers(0, 4, n - 2)]
+        options: dict[str, Any] = {
+            "discrete_features": discrete,
+            "n_instances": int(rng.integers(1, n + 1)),
+            "random_state": turn,
+            "feature_weights": rng.random(p) + 0.01 if turn % 3 else None,
+        }
+        if name in ("relieff", "rrelieff"):
+            options["n_neighbors"] = int(rng.integers(1, 15))
+            options["weighting"] = ("equal", "exponential")[turn // 8 % 2]
+        monkeypatch.setattr(_relief_dispatch, "_suits_core", suits)
+        compiled = getattr(filters, name)(X, y, **options)
+        monkeypatch.setattr(_relief_dispatch, "_suits_core", lambda problem: False)
+        found = getattr(filters, name)(X, y, **options)
+        np.testing.assert_allclose(compiled, found, rtol=0, atol=10 * tolerance(name))
+
+
+def test_more_distances_than_are_held_at_once() -> None:
+    """Above 5792 samples distances come in strips; the mean of two halves is that of all."""
+    rng = np.random.default_rng(2)
+    n = 5900
+    X = rng.normal(size=(n, 2)).astype(np.float32)
+    codes = rng.integers(0, 3, n).astype(np.int32)
+    half = np.sort(rng.permutation(n)[: n // 2]).astype(np.int64)
+    rest = np.setdiff1d(np.arange(n), half)
+    for algorithm in ("relieff", "multisurf"):
+        given: dict[str, Any] = {"algorithm": algorithm, "codes": codes, "n_classes": 3}
+        whole, one, two = (
+            _core.relief(X, rows=rows, n_threads=2, **given) for rows in (None, half, rest)
+        )
+        np.testing.assert_allclose(whole, (one + two) / 2, rtol=0, atol=1e-12)
 
 
 def test_a_discrete_feature_of_many_levels() -> None:

@@ -57,6 +57,8 @@ def code_categories(X: Any, named: Any = ()) -> tuple[Any, list[int]]:
     pandas = _is_pandas(X)
     kinds = _kinds(X)
     discrete = [j for j, kind in enumerate(kinds) if kind]
+    if not discrete:
+        return X, []
     names = [str(c) for c in X.columns]
     known = {str(n) for n in np.ravel(np.asarray(named, dtype=object)) if isinstance(n, str)}
     coded = X.copy(deep=False) if pandas else X
@@ -201,7 +203,8 @@ def _kinds(frame: Any) -> list[str]:
     dtypes = list(frame.dtypes)
     if not _is_pandas(frame):
         return [_kind_of_polars(str(dtype)) for dtype in dtypes]
-    kinds = {id(dtype): _kind_of_pandas(dtype) for dtype in dtypes}
+    distinct = {id(dtype): dtype for dtype in dtypes}
+    kinds = {key: _kind_of_pandas(dtype) for key, dtype in distinct.items()}
     found = [kinds[id(dtype)] for dtype in dtypes]
     for j in [j for j, kind in enumerate(found) if kind == "object"]:
         infer = sys.modules["pandas"].api.types.infer_dtype

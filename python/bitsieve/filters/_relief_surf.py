@@ -39,7 +39,8 @@ def surf(
         W[A] = sum_R (sum_C P(C) / (1 - P(class(R))) mean_near diff(A, R, M(C))
                       - mean_near diff(A, R, H)) / m
 
-    A class without a neighbour adds nothing.
+    A class without a neighbour adds nothing. Compiled distances are sums of whole steps of 2^-24
+    of a range.
 
     Parameters
     ----------
@@ -305,8 +306,8 @@ def swrf_star(
     As :func:`surf_star`, but a neighbour at distance d weighs 2 / (1 + exp(-4 (T - d) / u)) - 1,
     which is negative for far ones, with T the mean and u the standard deviation of the distances
     of the pairs that are looked at. Sums of weighted differences are divided by the number of
-    near, or of far, samples of the class, so that a steep sigmoid gives SURF*. Compiled distances
-    are whole steps of 2^-24 of a range, so weights are right to about 1e-7.
+    near, or of far, samples of the class, so that a steep sigmoid gives SURF*. The compiled
+    distances, in whole steps of 2^-24 of a range, leave scores right to about 1e-7.
 
     Parameters
     ----------
