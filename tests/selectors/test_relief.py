@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -132,3 +133,22 @@ def test_in_a_pipeline_and_a_grid() -> None:
     pipeline = make_pipeline(bitsieve.ReliefF(n_neighbors=5), KNeighborsClassifier())
     grid = GridSearchCV(pipeline, {"relieff__n_features_to_select": [1, 2, 4]}, cv=3)
     assert grid.fit(X, y).best_score_ > 0.9
+
+
+def test_polars_frames_with_categories() -> None:
+    polars = pytest.importorskip("polars")
+    y = np.repeat(["no", "yes"], 20)
+    frame = polars.DataFrame({"noise": np.arange(40) % 7, "grade": y.tolist()})
+    selector = bitsieve.ReliefF(n_features_to_select=1).fit(frame, y)
+    kept = selector.transform(frame)
+    assert kept.columns == ["grade"]
+    assert kept["grade"].to_list() == y.tolist()
+
+
+@pytest.mark.parametrize("function", [*_CLASSES, "rrelieff"])
+def test_functions_score_for_select_k_best(function: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    score = getattr(filters, function)
+    best = SelectKBest(score, k=2).fit(X, y)
+    np.testing.assert_array_equal(best.scores_, score(X, y))
+    assert pickle.loads(pickle.dumps(best)).scores_.tolist() == best.scores_.tolist()
