@@ -151,7 +151,6 @@ def relieff(
     >>> relieff(X, ["a", "a", "b", "b"], n_neighbors=1)
     array([ 0.6, -0.5])
     """
-    weights = nearest_weights(n_neighbors, weighting, sigma)
     problem = make_problem(
         X,
         y,
@@ -166,6 +165,7 @@ def relieff(
         random_state=random_state,
         n_jobs=n_jobs,
     )
+    weights = nearest_weights(n_neighbors, weighting, sigma, problem.n_samples)
     return relief_scores(problem, Method("relieff", weights))
 
 
@@ -237,7 +237,6 @@ def rrelieff(
     >>> rrelieff(X, [1.0, 1.5, 3.0, 5.0], n_neighbors=2).round(3)
     array([ 0.219, -0.23 ])
     """
-    weights = nearest_weights(n_neighbors, weighting, sigma)
     problem = make_problem(
         X,
         y,
@@ -252,6 +251,7 @@ def rrelieff(
         random_state=random_state,
         n_jobs=n_jobs,
     )
+    weights = nearest_weights(n_neighbors, weighting, sigma, problem.n_samples)
     return relief_scores(problem, Method("rrelieff", weights))
 
 
