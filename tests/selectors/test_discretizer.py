@@ -129,6 +129,20 @@ def test_categories_keep_their_numbers(library):
         discretizer.transform(other)
 
 
+def test_booleans_as_text_and_as_numbers():
+    frame = pd.DataFrame({"text": ["True", "False"] * 10, "flag": [False, True] * 10})
+    codes = Discretizer("equal_width").fit_transform(frame)
+    np.testing.assert_array_equal(codes, np.tile([[1, 0], [0, 1]], (10, 1)))
+
+
+def test_missing_labels_are_a_level():
+    frame = pd.DataFrame({"ward": pd.Categorical(["a", "b", None, "b"] * 5)})
+    with pytest.raises(ValueError, match="NaN"):
+        Discretizer("equal_width").fit(frame)
+    discretizer = Discretizer("equal_width", missing="level").fit(frame)
+    assert discretizer.transform(frame)[:4].ravel().tolist() == [0, 1, 2, 1]
+
+
 def test_in_a_pipeline_and_a_grid_search():
     X, y = load_breast_cancer(return_X_y=True)
     model = make_pipeline(Discretizer("equal_width"), CategoricalNB(min_categories=30))

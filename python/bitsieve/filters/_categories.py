@@ -33,9 +33,9 @@ class Categories:
         """Collect the labels of some columns of a frame; booleans are numbers already."""
         labels = {}
         for j in columns:
-            found = {str(v) for v in _values(X, j) if not _is_missing(v)}
-            if not found <= {"True", "False"}:
-                labels[j] = sorted(found)
+            found = [v for v in _values(X, j) if not _is_missing(v)]
+            if not all(isinstance(v, (bool, np.bool_)) for v in found):
+                labels[j] = sorted({str(v) for v in found})
         return cls(labels)
 
     def encode(self, X: Any) -> Any:
