@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import time
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
@@ -287,6 +289,45 @@ def test_the_same_seed_and_any_number_of_threads() -> None:
     drawn = EnsembleRanker(means_apart, n_bootstraps=9).fit(X, y)
     repeated = EnsembleRanker(means_apart, n_bootstraps=9, random_state=drawn.seed_).fit(X, y)
     assert _stored(repeated) == _stored(drawn)
+
+
+@pytest.mark.parametrize("ranker", ["relieff", "turf", "mrmr", "mi"])
+def test_named_rankers_under_any_number_of_threads(ranker: str) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    seen = [
+        _stored(EnsembleRanker(ranker, n_bootstraps=3, random_state=1, n_jobs=n_jobs).fit(X, y))
+        for n_jobs in (1, 2)
+    ]
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
+def test_after_an_error_none_is_begun_any_more(error: BaseException) -> None:
+    begun = []
+
+    def fails(X: Any, y: Any) -> Any:
+        begun.append(1)
+        time.sleep(0.01)
+        if len(begun) > 3:
+            raise error
+        return np.ones(4)
+
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(type(error)):
+        EnsembleRanker(fails, n_bootstraps=200, n_jobs=2).fit(X, y)
+    assert len(begun) < 20
+
+
+def test_settings_of_scikit_learn_reach_the_threads() -> None:
+    seen = []
+
+    def watch(X: Any, y: Any) -> Any:
+        seen.append(sklearn.get_config()["working_memory"])
+        return np.ones(4)
+
+    with sklearn.config_context(working_memory=7):
+        EnsembleRanker(watch, n_bootstraps=4, n_jobs=2).fit(*load_iris(return_X_y=True))
+    assert seen == [7] * 4
 
 
 def test_frames_labels_and_numbers() -> None:

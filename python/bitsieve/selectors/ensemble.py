@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context, get_config
 from sklearn.utils import _safe_indexing
-from sklearn.utils.parallel import Parallel, delayed
 
 from bitsieve._checks import is_whole, key_of, whole
 from bitsieve._errors import plural
@@ -58,7 +60,8 @@ class EnsembleRanker(RankSelector):
     random_state : int, Generator, RandomState or None, default None
         Seed of the samples, and of a ranker that has none.
     n_jobs : int or None, default None
-        Threads, a bootstrap sample each; None means all cores. The result does not depend on it.
+        Threads of the ranker, or over the bootstrap samples where it has none; None means all
+        cores. The result does not depend on it.
 
     Attributes
     ----------
@@ -152,24 +155,26 @@ class EnsembleRanker(RankSelector):
         n_top = self._top(n_features)
         y, groups = self._groups(ranker, y, n_samples)
         key = key_of(self.random_state)
-        n_threads = min(effective_n_jobs(self.n_jobs), n_bootstraps)
-        own = 1 if n_threads > 1 else self.n_jobs
+        # A ranker with threads of its own keeps them: its kernels look for Ctrl-C meanwhile.
+        n_threads = 1 if _has_threads(ranker) else effective_n_jobs(self.n_jobs)
         lacking: Literal["last", "shared"] = "last" if self.aggregation == "rra" else "shared"
 
         def one(index: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
             rows = draw(groups, self.sample_size, replace=self.replace, key=key, index=index)
             ranked = rank_with(
-                ranker, _safe_indexing(table, rows), None if y is None else y[rows],
-                n_features=n_features, n_greedy=max(n_top, min(100, n_features)), n_jobs=own,
+                ranker,
+                _safe_indexing(table, rows),
+                None if y is None else y[rows],
+                n_features=n_features,
+                n_greedy=max(n_top, min(100, n_features)),
+                n_jobs=self.n_jobs,
                 key=SeedWords(key, _RANKERS).one(index),
-            )  # fmt: skip
+            )
             positions = positions_of([ranked.keys], given="rankings", lacking=lacking)[0]
             # Half positions of up to four million features are exact in float32.
             return positions.astype(np.float32), positions_of_scores(-ranked.keys)
 
-        found = Parallel(n_jobs=n_threads, require="sharedmem")(
-            delayed(one)(index) for index in range(n_bootstraps)
-        )
+        found = _each(one, n_bootstraps, n_threads)
         positions = np.array([ranks for ranks, _ in found])
         self.n_top_ = n_top
         self.seed_ = key
@@ -224,3 +229,28 @@ class EnsembleRanker(RankSelector):
         if self.stratify is None and 2 * len(counts) > n_samples:
             return target.y, everything
         return target.y, [np.flatnonzero(target.codes == c) for c in range(len(counts))]
+
+
+def _has_threads(ranker: Any) -> bool:
+    if isinstance(ranker, NamedFilter):
+        return ranker.takes("n_jobs")
+    return hasattr(ranker, "fit") and "n_jobs" in ranker.get_params(deep=False)
+
+
+def _each(one: Callable[[int], Any], count: int, n_threads: int) -> list[Any]:
+    """Return ``one(0)`` to ``one(count - 1)``; after an error or Ctrl-C none is begun any more."""
+    if min(count, n_threads) == 1:
+        return [one(index) for index in range(count)]
+    settings = get_config()
+
+    def with_settings(index: int) -> Any:
+        with config_context(**settings):  # of scikit-learn, one a thread
+            return one(index)
+
+    with ThreadPoolExecutor(min(count, n_threads)) as pool:
+        futures = [pool.submit(with_settings, index) for index in range(count)]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
