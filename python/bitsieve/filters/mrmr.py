@@ -125,8 +125,8 @@ def mrmr(
     relevance : {"f", "ks", "random_forest"} or callable, default "f"
         Of FCD and FCQ. ``"f"``: F of the one-way analysis of variance for classes, of the linear
         regression for a numeric y (``f_classif`` and ``f_regression`` of scikit-learn). ``"ks"``:
-        the Kolmogorov-Smirnov statistic of each class against all others, averaged by their
-        sizes. ``"random_forest"``: importances of scikit-learn's forest of trees at most 5 deep.
+        the Kolmogorov-Smirnov statistic of each class against all others, averaged over the
+        classes. ``"random_forest"``: importances of scikit-learn's forest of trees at most 5 deep.
         A callable gets X and y as arrays and returns one number a feature, none negative for
         FCQ, or a tuple of these and p-values.
     redundancy : {"pearson", "spearman"}, default "pearson"
@@ -300,7 +300,7 @@ def _importances(columns: Columns, y: Any, random_state: Any, n_threads: int) ->
 
 
 def _kolmogorov_smirnov(columns: Columns) -> Scores:
-    """Largest distance between the distributions of a class and of all others."""
+    """Largest distance between the distributions of a class and of all others, in the mean."""
     if not len(columns.classes):
         raise ValueError("relevance='ks' compares classes, but y is numeric; use 'f'")
     n, p = columns.n_samples, columns.n_features
@@ -319,5 +319,5 @@ def _kolmogorov_smirnov(columns: Columns) -> Scores:
             inside = np.cumsum(codes == k, axis=1)
             outside = np.arange(1, n + 1) - inside
             apart = np.abs(inside / count - outside / (n - count))
-            out[first : first + step] += count / n * np.where(last, apart, 0.0).max(axis=1)
+            out[first : first + step] += np.where(last, apart, 0.0).max(axis=1) / len(counts)
     return out
