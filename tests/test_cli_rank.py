@@ -200,8 +200,14 @@ def test_whole_numbers_can_be_called_numbers(tmp_path: Path, out: Path) -> None:
     for row in rows[1:]:
         row[-1] = round(10 * row[-1])
     table = _write(tmp_path / "whole.csv", rows)
+    doubtful = _run(table, "-t", "out come", "-m", "mi", "--out", out)
+    assert doubtful.exit_code == 0
+    assert doubtful.stderr.startswith("bitsieve: warning: the ")
+    assert "different numbers of the target are taken as classes; give --task numbers" in (
+        doubtful.stderr
+    )
     done = _run(table, "-t", "out come", "-m", "f", "--task", "numbers", "--out", out)
-    assert done.exit_code == 0, done.stderr
+    assert (done.exit_code, done.stderr) == (0, "")
     assert "(target from " in done.text
     from sklearn.feature_selection import f_regression
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import secrets
 import time
+import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -43,6 +44,9 @@ _TASKS: dict[str, Literal["classification", "regression"] | None] = {
 
 #: Features that a greedy method takes where its ranking is combined with others.
 _N_GREEDY = 100
+
+#: Whole numbers of so many values may well be classes.
+_MANY_CLASSES = 20
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,7 @@ class RankJob:
         seed = secrets.randbits(32) if self.seed is None and is_random else self.seed
         start = time.perf_counter()
         with plain_warnings():
+            self._doubt_classes(data)
             n_greedy = self.top if len(filters) == 1 else max(self.top, _N_GREEDY)
             found = [self._ranked(method, data, seed, n_greedy) for method in filters]
             ranking = self._ranking(filters, found, data, time.perf_counter() - start)
@@ -125,6 +130,19 @@ class RankJob:
                 f"--n-neighbors has no meaning for {', '.join(names)}; it is for {able}"
             )
         return filters
+
+    def _doubt_classes(self, data: JobInput) -> None:
+        """Warn where whole numbers are taken as classes that are hardly meant as such."""
+        table = data.table
+        if self.task != "auto" or table.classes is None or table.classes.dtype.kind not in "iuf":
+            return
+        n_classes = len(table.classes)
+        if n_classes > max(_MANY_CLASSES, table.n_samples // 4):
+            warnings.warn(
+                f"the {n_classes:,} different numbers of the target are taken as classes; give "
+                "--task numbers to take them as numbers",
+                stacklevel=2,
+            )
 
     def _ranked(
         self, method: NamedFilter, data: JobInput, seed: int | None, n_greedy: int
