@@ -127,6 +127,9 @@ def test_extremes_of_the_numbers():
     X = np.array([[-big], [0.0], [big]])
     assert discretize(X, method="equal_width", n_bins=4)[0].ravel().tolist() == [0, 1, 3]
     assert discretize(X, method="equal_frequency", n_bins=3)[0].ravel().tolist() == [0, 1, 2]
+    X = np.column_stack([[1.0, 2.0, 3.0], X])
+    with pytest.raises(ValueError, match=r"overflows in 1 column \(the first is number 1\)"):
+        discretize(X, method="mean_sd")
 
 
 # -- levels that are there -------------------------------------------------------------------------

@@ -74,8 +74,23 @@ def mdl(
 
 
 def mean_sd(X: NDArray[Any], width: float, *, n_threads: int) -> Cuts:
-    """Below, around and above the mean."""
-    return Cuts(*_core.mean_sd_cut_points(X, width=width, n_threads=n_threads))
+    """Below, around and above the mean.
+
+    Raises
+    ------
+    ValueError
+        If values are so great that their squares overflow.
+    """
+    cuts = Cuts(*_core.mean_sd_cut_points(X, width=width, n_threads=n_threads))
+    if not np.isfinite(cuts.values).all():
+        columns = np.unique(
+            np.searchsorted(cuts.begin, np.flatnonzero(~np.isfinite(cuts.values)), "right") - 1
+        )
+        raise ValueError(
+            f"the standard deviation overflows in {plural(len(columns), 'column')} (the first is "
+            f"number {columns[0]}); divide X by a power of two, or use method='equal_frequency'"
+        )
+    return cuts
 
 
 def equal_width(X: NDArray[Any], n_bins: int) -> Cuts:
