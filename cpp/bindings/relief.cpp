@@ -281,14 +281,16 @@ Array<double> weights_of_pairs(const Values& x, const std::optional<Rows>& rows,
         std::fill(weights, weights + samples.p, 0.0);
         std::vector<std::int32_t> order(samples.n);
         std::iota(order.begin(), order.end(), 0);
-        std::vector<PairRow> pairs(wanted.size());
-        for (std::size_t i = 0; i < wanted.size(); ++i) {
-          pairs[i].sample = wanted[i];
-          for (std::size_t j = 0; j < samples.n; ++j) {
-            const double value = c[i * samples.n + j];
-            if (value == 0.0 || static_cast<std::int32_t>(j) == wanted[i]) continue;
-            pairs[i].others.push_back(static_cast<std::int32_t>(j));
-            pairs[i].coefficients.push_back(value);
+        std::vector<PairPanel> pairs((samples.n + panel_samples - 1) / panel_samples);
+        for (std::size_t t = 0; t < pairs.size(); ++t) {
+          const std::size_t last = std::min((t + 1) * panel_samples, samples.n);
+          for (std::size_t i = 0; i < wanted.size(); ++i) {
+            pairs[t].open(wanted[i]);
+            for (std::size_t j = t * panel_samples; j < last; ++j) {
+              const double value = c[i * samples.n + j];
+              if (value == 0.0 || static_cast<std::int32_t>(j) == wanted[i]) continue;
+              pairs[t].add(static_cast<std::int32_t>(j), value);
+            }
           }
         }
         add_pair_weights(samples, scale, order, pairs, n_threads, weights);

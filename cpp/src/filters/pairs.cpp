@@ -30,17 +30,19 @@ void pack(const SampleRows<T>& samples, const std::vector<std::int32_t>& order, 
 
 template <typename T>
 void add_pair_weights(const SampleRows<T>& samples, const FeatureScale& scale,
-                      const std::vector<std::int32_t>& order, const std::vector<PairRow>& rows,
+                      const std::vector<std::int32_t>& order, const std::vector<PairPanel>& panels,
                       int n_threads, double* weights) {
   const ReliefKernels& kernel = *kernels().relief;
   std::vector<double> share(samples.n, 0.0);  // of every sample in the sum of coefficients
-  for (const PairRow& row : rows) {
-    double own = 0.0;
-    for (std::size_t e = 0; e < row.others.size(); ++e) {
-      own += row.coefficients[e];
-      share[static_cast<std::size_t>(row.others[e])] += row.coefficients[e];
+  for (const PairPanel& panel : panels) {
+    for (const PairSegment& segment : panel.segments) {
+      double own = 0.0;
+      for (std::size_t e = segment.begin; e < segment.end; ++e) {
+        own += panel.coefficients[e];
+        share[static_cast<std::size_t>(panel.others[e])] += panel.coefficients[e];
+      }
+      share[static_cast<std::size_t>(segment.sample)] += own;
     }
-    share[static_cast<std::size_t>(row.sample)] += own;
   }
   std::vector<double> inverse(samples.p);
   for (std::size_t f = 0; f < samples.p; ++f) {
@@ -76,14 +78,13 @@ void add_pair_weights(const SampleRows<T>& samples, const FeatureScale& scale,
           has_nominal = true;
         }
       }
-      for (const PairRow& row : rows) {
-        const double* own = block + static_cast<std::size_t>(row.sample) * relief_features;
+      for (const PairPanel& panel : panels) {
         if (has_nominal) {
-          kernel.weigh_capped(block, own, row.others.data(), row.coefficients.data(),
-                              row.others.size(), cap, totals);
+          kernel.weigh_capped(block, panel.segments.data(), panel.segments.size(),
+                              panel.others.data(), panel.coefficients.data(), cap, totals);
         } else {
-          kernel.weigh_max(block, own, row.others.data(), row.coefficients.data(),
-                           row.others.size(), totals);
+          kernel.weigh_max(block, panel.segments.data(), panel.segments.size(),
+                           panel.others.data(), panel.coefficients.data(), totals);
         }
       }
       if (!has_nominal) {
@@ -100,9 +101,9 @@ void add_pair_weights(const SampleRows<T>& samples, const FeatureScale& scale,
 
 template void add_pair_weights<float>(const SampleRows<float>&, const FeatureScale&,
                                       const std::vector<std::int32_t>&,
-                                      const std::vector<PairRow>&, int, double*);
+                                      const std::vector<PairPanel>&, int, double*);
 template void add_pair_weights<double>(const SampleRows<double>&, const FeatureScale&,
                                        const std::vector<std::int32_t>&,
-                                       const std::vector<PairRow>&, int, double*);
+                                       const std::vector<PairPanel>&, int, double*);
 
 }  // namespace bitsieve

@@ -33,37 +33,40 @@ std::vector<double> class_ratios(const std::int32_t* codes, std::size_t n, std::
   return ratios;
 }
 
-// Pairs as rows, each pair once and in a fixed order.
-std::vector<PairRow> merge(std::vector<Pair> pairs, std::size_t n, int n_threads) {
-  std::vector<std::size_t> begin(n + 1, 0);
+// Pairs by panels, each pair once and in a fixed order.
+std::vector<PairPanel> merge(std::vector<Pair> pairs, std::size_t n, int n_threads) {
+  const std::size_t n_panels = (n + panel_samples - 1) / panel_samples;
+  const auto panel_of = [](const Pair& pair) {
+    return static_cast<std::size_t>(pair.second) / panel_samples;
+  };
+  std::vector<std::size_t> begin(n_panels + 1, 0);
   for (Pair& pair : pairs) {
     if (pair.first > pair.second) std::swap(pair.first, pair.second);
-    ++begin[static_cast<std::size_t>(pair.first) + 1];
+    ++begin[panel_of(pair) + 1];
   }
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
   std::vector<Pair> sorted(pairs.size());
   std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
-  for (const Pair& pair : pairs) sorted[next[static_cast<std::size_t>(pair.first)]++] = pair;
-  std::vector<PairRow> rows(n);
-  parallel_for(n, n_threads, [&](std::size_t i) {
-    const auto from = sorted.begin() + static_cast<std::ptrdiff_t>(begin[i]);
-    const auto to = sorted.begin() + static_cast<std::ptrdiff_t>(begin[i + 1]);
-    std::stable_sort(from, to, [](const Pair& a, const Pair& b) { return a.second < b.second; });
-    PairRow& row = rows[i];
-    row.sample = static_cast<std::int32_t>(i);
+  for (const Pair& pair : pairs) sorted[next[panel_of(pair)]++] = pair;
+  std::vector<PairPanel> panels(n_panels);
+  parallel_for(n_panels, n_threads, [&](std::size_t t) {
+    const auto from = sorted.begin() + static_cast<std::ptrdiff_t>(begin[t]);
+    const auto to = sorted.begin() + static_cast<std::ptrdiff_t>(begin[t + 1]);
+    std::stable_sort(from, to, [](const Pair& a, const Pair& b) {
+      return a.first != b.first ? a.first < b.first : a.second < b.second;
+    });
+    PairPanel& panel = panels[t];
     for (auto pair = from; pair != to; ++pair) {
-      if (!row.others.empty() && row.others.back() == pair->second) {
-        row.coefficients.back() += pair->coefficient;
+      if (pair == from || pair->first != (pair - 1)->first) panel.open(pair->first);
+      if (pair != from && pair->first == (pair - 1)->first &&
+          pair->second == (pair - 1)->second) {
+        panel.coefficients.back() += pair->coefficient;
       } else {
-        row.others.push_back(pair->second);
-        row.coefficients.push_back(pair->coefficient);
+        panel.add(pair->second, pair->coefficient);
       }
     }
   });
-  rows.erase(std::remove_if(rows.begin(), rows.end(),
-                            [](const PairRow& row) { return row.others.empty(); }),
-             rows.end());
-  return rows;
+  return panels;
 }
 
 template <typename T>
@@ -154,8 +157,8 @@ class Family {
     if (options_.rule == ReliefRule::rrelieff) by_target(&pairs);
     std::vector<std::int32_t> order(samples_.n);
     std::iota(order.begin(), order.end(), 0);
-    const auto rows = merge(std::move(pairs), samples_.n, options_.n_threads);
-    add_pair_weights(samples_, scale_, order, rows, options_.n_threads, weights_);
+    const auto panels = merge(std::move(pairs), samples_.n, options_.n_threads);
+    add_pair_weights(samples_, scale_, order, panels, options_.n_threads, weights_);
   }
 
   // Pairs of instances with their neighbours, by the numbers of the user's rows.
@@ -330,25 +333,27 @@ class Family {
       if (uses_far && distance > from.far) return from.far_coefficients[to];
       return 0.0;
     };
-    const std::size_t panel = std::max(std::size_t{1}, pairs_at_once / n);
-    for (std::size_t begin = 0; begin < rows; begin += panel) {
-      std::vector<PairRow> pairs(std::min(panel, rows - begin));
-      parallel_for(pairs.size(), options_.n_threads, [&](std::size_t k) {
-        const std::size_t i = begin + k;
-        const std::int64_t* row = distances.row(i);
-        PairRow& out = pairs[k];
-        out.sample = static_cast<std::int32_t>(i);
-        const auto mine = static_cast<std::size_t>(group[i]);
-        for (std::size_t j = i + 1; j < n; ++j) {
-          double c = coefficient(rule[i], row[j], static_cast<std::size_t>(group[j]));
-          if (j < rows) c += coefficient(rule[j], row[j], mine);
-          if (c != 0.0) {
-            out.others.push_back(static_cast<std::int32_t>(j));
-            out.coefficients.push_back(c);
+    const std::size_t n_panels = (n + panel_samples - 1) / panel_samples;
+    const std::size_t at_once =
+        std::clamp(pairs_at_once / (rows * panel_samples), std::size_t{1}, n_panels);
+    for (std::size_t begin = 0; begin < n_panels; begin += at_once) {
+      std::vector<PairPanel> panels(std::min(at_once, n_panels - begin));
+      parallel_for(panels.size(), options_.n_threads, [&](std::size_t k) {
+        PairPanel& panel = panels[k];
+        const std::size_t first = (begin + k) * panel_samples;
+        const std::size_t last = std::min(first + panel_samples, n);
+        for (std::size_t i = 0; i < std::min(rows, last); ++i) {
+          const std::int64_t* row = distances.row(i);
+          const auto mine = static_cast<std::size_t>(group[i]);
+          panel.open(static_cast<std::int32_t>(i));
+          for (std::size_t j = std::max(first, i + 1); j < last; ++j) {
+            double c = coefficient(rule[i], row[j], static_cast<std::size_t>(group[j]));
+            if (j < rows) c += coefficient(rule[j], row[j], mine);
+            if (c != 0.0) panel.add(static_cast<std::int32_t>(j), c);
           }
         }
       });
-      add_pair_weights(samples_, scale_, order, pairs, options_.n_threads, weights_);
+      add_pair_weights(samples_, scale_, order, panels, options_.n_threads, weights_);
     }
   }
 

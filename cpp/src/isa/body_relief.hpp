@@ -233,61 +233,72 @@ inline void normalise_double(const double* x, const double* low, const double* f
   normalise(x, low, factor, count, out);
 }
 
-// Two running totals a column, for even and odd entries: the same on every instruction set.
-inline void weigh_max(const double* block, const double* own, const std::int32_t* samples,
-                      const double* coefficients, std::size_t count, double* totals) {
+// Two running totals a column, for even and odd entries of a segment: the same sums on every
+// instruction set.
+inline void weigh_max(const double* block, const PairSegment* segments, std::size_t n_segments,
+                      const std::int32_t* others, const double* coefficients, double* totals) {
   using D = typename Isa::D;
   constexpr int W = Isa::width_double;
   constexpr int V = 4;
   for (std::size_t begin = 0; begin < relief_features; begin += V * W) {
-    D mine[V], even[V], odd[V];
+    const double* columns = block + begin;
+    D even[V], odd[V];
     for (int v = 0; v < V; ++v) {
-      mine[v] = Isa::load(own + begin + v * W);
       even[v] = Isa::load(totals + begin + v * W);
       odd[v] = Isa::broadcast(0.0);
     }
-    const double* columns = block + begin;
-    std::size_t e = 0;
-    for (; e + 2 <= count; e += 2) {
-      const double* first = columns + static_cast<std::size_t>(samples[e]) * relief_features;
-      const double* second = columns + static_cast<std::size_t>(samples[e + 1]) * relief_features;
-      const D c = Isa::broadcast(coefficients[e]), d = Isa::broadcast(coefficients[e + 1]);
-      for (int v = 0; v < V; ++v) {
-        even[v] = Isa::scale_add(c, Isa::maximum(mine[v], Isa::load(first + v * W)), even[v]);
-        odd[v] = Isa::scale_add(d, Isa::maximum(mine[v], Isa::load(second + v * W)), odd[v]);
+    for (std::size_t s = 0; s < n_segments; ++s) {
+      const PairSegment segment = segments[s];
+      const double* own = columns + static_cast<std::size_t>(segment.sample) * relief_features;
+      D mine[V];
+      for (int v = 0; v < V; ++v) mine[v] = Isa::load(own + v * W);
+      std::size_t e = segment.begin;
+      for (; e + 2 <= segment.end; e += 2) {
+        const double* first = columns + static_cast<std::size_t>(others[e]) * relief_features;
+        const double* second = columns + static_cast<std::size_t>(others[e + 1]) * relief_features;
+        const D c = Isa::broadcast(coefficients[e]), d = Isa::broadcast(coefficients[e + 1]);
+        for (int v = 0; v < V; ++v) {
+          even[v] = Isa::scale_add(c, Isa::maximum(mine[v], Isa::load(first + v * W)), even[v]);
+          odd[v] = Isa::scale_add(d, Isa::maximum(mine[v], Isa::load(second + v * W)), odd[v]);
+        }
       }
-    }
-    if (e < count) {
-      const double* first = columns + static_cast<std::size_t>(samples[e]) * relief_features;
-      const D c = Isa::broadcast(coefficients[e]);
-      for (int v = 0; v < V; ++v) {
-        even[v] = Isa::scale_add(c, Isa::maximum(mine[v], Isa::load(first + v * W)), even[v]);
+      if (e < segment.end) {
+        const double* first = columns + static_cast<std::size_t>(others[e]) * relief_features;
+        const D c = Isa::broadcast(coefficients[e]);
+        for (int v = 0; v < V; ++v) {
+          even[v] = Isa::scale_add(c, Isa::maximum(mine[v], Isa::load(first + v * W)), even[v]);
+        }
       }
     }
     for (int v = 0; v < V; ++v) Isa::store(totals + begin + v * W, Isa::add(even[v], odd[v]));
   }
 }
 
-inline void weigh_capped(const double* block, const double* own, const std::int32_t* samples,
-                         const double* coefficients, std::size_t count, const double* cap,
-                         double* totals) {
+inline void weigh_capped(const double* block, const PairSegment* segments, std::size_t n_segments,
+                         const std::int32_t* others, const double* coefficients,
+                         const double* cap, double* totals) {
   using D = typename Isa::D;
   constexpr int W = Isa::width_double;
   constexpr int V = 4;
   for (std::size_t begin = 0; begin < relief_features; begin += V * W) {
-    D mine[V], limit[V], total[V];
+    const double* columns = block + begin;
+    D limit[V], total[V];
     for (int v = 0; v < V; ++v) {
-      mine[v] = Isa::load(own + begin + v * W);
       limit[v] = Isa::load(cap + begin + v * W);
       total[v] = Isa::load(totals + begin + v * W);
     }
-    for (std::size_t e = 0; e < count; ++e) {
-      const double* other =
-          block + begin + static_cast<std::size_t>(samples[e]) * relief_features;
-      const D c = Isa::broadcast(coefficients[e]);
-      for (int v = 0; v < V; ++v) {
-        const D difference = Isa::magnitude(Isa::subtract(mine[v], Isa::load(other + v * W)));
-        total[v] = Isa::scale_add(c, Isa::minimum(difference, limit[v]), total[v]);
+    for (std::size_t s = 0; s < n_segments; ++s) {
+      const PairSegment segment = segments[s];
+      const double* own = columns + static_cast<std::size_t>(segment.sample) * relief_features;
+      D mine[V];
+      for (int v = 0; v < V; ++v) mine[v] = Isa::load(own + v * W);
+      for (std::size_t e = segment.begin; e < segment.end; ++e) {
+        const double* other = columns + static_cast<std::size_t>(others[e]) * relief_features;
+        const D c = Isa::broadcast(coefficients[e]);
+        for (int v = 0; v < V; ++v) {
+          const D difference = Isa::magnitude(Isa::subtract(mine[v], Isa::load(other + v * W)));
+          total[v] = Isa::scale_add(c, Isa::minimum(difference, limit[v]), total[v]);
+        }
       }
     }
     for (int v = 0; v < V; ++v) Isa::store(totals + begin + v * W, total[v]);

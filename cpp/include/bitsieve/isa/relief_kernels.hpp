@@ -16,6 +16,12 @@ inline constexpr double grid_exact = 16777216.0, grid_word = 4095.0, grid_byte =
 // So many columns at most may be summed in 32 bits a lane of 16.
 inline constexpr std::size_t relief_width = 1024;
 
+// The pairs of one sample with others: entries [begin, end) of the lists beside it.
+struct PairSegment {
+  std::int32_t sample;
+  std::uint32_t begin, end;
+};
+
 struct ReliefKernels {
   // low[f] = min(low[f], x[f]), high[f] = max(high[f], x[f]) for f < count. Limit: memory.
   void (*widen_float)(const float* x, std::size_t count, float* low, float* high);
@@ -61,13 +67,14 @@ struct ReliefKernels {
   void (*normalise_double)(const double* x, const double* low, const double* factor,
                            std::size_t count, double* out);
 
-  // totals[f] += sum_e c[e] * max(own[f], x[j[e]][f]) over the relief_features columns of a
-  // sample-major block. Limit: 16 columns in 2 cycles (a maximum and a multiply-add of 8).
-  void (*weigh_max)(const double* block, const double* own, const std::int32_t* samples,
-                    const double* coefficients, std::size_t count, double* totals);
-  // totals[f] += sum_e c[e] * min(|own[f] - x[j[e]][f]|, cap[f]), for nominal features.
-  void (*weigh_capped)(const double* block, const double* own, const std::int32_t* samples,
-                       const double* coefficients, std::size_t count, const double* cap,
+  // totals[f] += sum over the segments' entries e of c[e] * max(x[sample][f], x[other[e]][f]) over
+  // the relief_features columns of a sample-major block.
+  // Limit: 16 columns in 2 cycles (a maximum and a multiply-add of 8 doubles).
+  void (*weigh_max)(const double* block, const PairSegment* segments, std::size_t n_segments,
+                    const std::int32_t* others, const double* coefficients, double* totals);
+  // The same with min(|x[sample][f] - x[other][f]|, cap[f]), for nominal features.
+  void (*weigh_capped)(const double* block, const PairSegment* segments, std::size_t n_segments,
+                       const std::int32_t* others, const double* coefficients, const double* cap,
                        double* totals);
 };
 
