@@ -13,8 +13,15 @@ from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.validation import Task, check_target
 from bitsieve.filters._columns import check_columns
+from bitsieve.filters._levels import (
+    MAX_UNASKED,
+    Levels,
+    apply_cuts,
+    find_cuts,
+    levels_of,
+    matrix_of,
+)
 from bitsieve.filters._mixed import discrete_mask
-from bitsieve.filters.discretize import MAX_UNASKED, Levels, _levels, _matrix, find_cuts, levels_of
 
 __all__ = [
     "Coded",
@@ -142,7 +149,7 @@ def _dense_levels(
     if discretization not in ("auto", None):
         levels = levels_of(X, y, discretization, discrete_features=discrete_features, **options)
         return levels, X.y if y is None and isinstance(X, Table) else y
-    array, names, y, coded = _matrix(X, y, missing, discrete_features)
+    array, names, y, coded = matrix_of(X, y, missing, discrete_features)
     known = discrete_mask(discrete_features, array.shape[1], names, coded)
     limit = min(MAX_UNASKED, max(10, len(array) // 2))
     codes, n_levels = _core.encode_levels(array, most=limit, n_threads=effective_n_jobs(n_jobs))
@@ -156,7 +163,7 @@ def _dense_levels(
         faults = _core.level_cut_points(array, max_levels=limit, n_threads=1)[2]
         whole = faults == 0
     found = find_cuts(array, y, method="mean_sd", discrete_features=known | whole, **options)
-    return _levels(found, missing, n_jobs), y
+    return apply_cuts(found, missing, n_jobs), y
 
 
 def _sparse_table(X: Any, y: Any, n_threads: int, options: dict[str, Any]) -> _core.DiscreteTable:

@@ -15,8 +15,8 @@ from bitsieve.data import Table
 from bitsieve.data.validation import check_target
 from bitsieve.filters._columns import check_columns
 from bitsieve.filters._discrete import discrete_table
+from bitsieve.filters._levels import Levels, levels_of
 from bitsieve.filters._mixed import discrete_mask
-from bitsieve.filters.discretize import Levels, levels_of
 
 __all__ = ["ClassTable", "class_table"]
 

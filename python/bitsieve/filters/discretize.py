@@ -6,266 +6,15 @@ A cut point belongs to the level below it: with cuts 1 and 2, level 0 holds valu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve import _core
-from bitsieve._checks import is_whole, whole
-from bitsieve._errors import name_columns
-from bitsieve._threads import effective_n_jobs
-from bitsieve.data import Table
-from bitsieve.data.frames import is_frame
-from bitsieve.data.validation import check_matrix, check_target
-from bitsieve.filters import _cuts
-from bitsieve.filters._cuts import Cuts
-from bitsieve.filters._mixed import code_categories, discrete_mask
+from bitsieve._checks import is_whole
+from bitsieve.filters._levels import MAX_LEVELS, METHODS, Method, apply_cuts, find_cuts, levels_of
 
-__all__ = ["Levels", "Method", "as_codes", "cut_points", "discretize", "levels_of"]
-
-Method = Literal["mdl", "equal_width", "equal_frequency", "mean_sd", "user"]
-
-#: Levels are stored as uint8, and none may be left over.
-MAX_LEVELS = 255
-#: Distinct whole numbers that a column may hold to be taken as levels unasked.
-MAX_UNASKED = 64
-
-_METHODS = get_args(Method)
-_CUT_COSTS = ("distinct", "samples")
-
-
-@dataclass(frozen=True, eq=False)
-class Levels:
-    """A discretised table.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n_samples, n_features)
-        C-ordered uint8, from 0 on in each column.
-    n_levels : ndarray of shape (n_features,)
-        Int32; codes of column f lie in ``[0, n_levels[f])``.
-    names : list of str or None
-        Feature names.
-    """
-
-    codes: NDArray[np.uint8]
-    n_levels: NDArray[np.int32]
-    names: list[str] | None
-
-
-@dataclass(frozen=True, eq=False)
-class Discretization:
-    """Cut points of a table, and the table itself as the kernels take it.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    cuts : Cuts
-    names : list of str or None
-    coded : list of int
-        Columns of X that were categories, text or booleans.
-    """
-
-    X: NDArray[Any]
-    cuts: Cuts
-    names: list[str] | None
-    coded: list[int]
-
-
-def find_cuts(
-    X: Any,
-    y: Any,
-    *,
-    method: str | None,
-    n_bins: int = 10,
-    bins: Any = None,
-    n_sd: float = 1.0,
-    cut_cost: str = "distinct",
-    missing: str = "error",
-    discrete_features: Any = "auto",
-    max_levels: int | None = None,
-    n_jobs: int | None = None,
-) -> Discretization:
-    """Check everything and cut every column; ``method=None`` takes X as levels."""
-    _check_parameters(method, n_bins, bins, n_sd, cut_cost, missing)
-    n_threads = effective_n_jobs(n_jobs)
-    array, names, y, coded = _matrix(X, y, missing, discrete_features)
-    n, p = array.shape
-    discrete = discrete_mask(discrete_features, p, names, coded)
-    if method is None:
-        limit = min(MAX_UNASKED, max(10, n // 2)) if max_levels is None else max_levels
-        cuts = _as_levels(array, ~discrete, limit, names, n_threads)
-    elif method == "mdl":
-        if y is None:
-            raise ValueError(
-                "method='mdl' needs y, the class labels; without any use method='equal_frequency'"
-            )
-        target = check_target(y, n, "classification")
-        assert target.codes is not None
-        assert target.classes is not None
-        cuts = _cuts.mdl(
-            array, target.codes, len(target.classes), cut_cost=cut_cost, n_threads=n_threads
-        )
-    elif method == "mean_sd":
-        cuts = _cuts.mean_sd(array, float(n_sd), n_threads=n_threads)
-    elif method == "user":
-        cuts = _cuts.user(bins, p)
-    else:
-        cuts = (_cuts.equal_width if method == "equal_width" else _cuts.equal_frequency)(
-            array, n_bins
-        )
-    if discrete.any():
-        own = _as_levels(array, discrete, MAX_LEVELS, names, n_threads)
-        cuts = cuts.replaced(discrete, own)
-    _check_level_count(cuts, names, missing)
-    return Discretization(array, cuts, names, coded)
-
-
-def _matrix(
-    X: Any, y: Any, missing: str, discrete_features: Any
-) -> tuple[NDArray[Any], list[str] | None, Any, list[int]]:
-    """X as an array, its names, y, and the columns that were categories."""
-    if isinstance(X, Table):
-        return X.X, X.names, X.y if y is None else y, []
-    frame, coded = (X, []) if _numbers_only(X) else code_categories(X, discrete_features)
-    array, names = check_matrix(frame, allow_nan=missing == "level", allow_constant=True)
-    return array, names, y, coded
-
-
-def _numbers_only(X: Any) -> bool:
-    """Tell whether the types of the columns alone show that all are numbers."""
-    return is_frame(X) and all(getattr(dtype, "kind", "O") in "iuf" for dtype in set(X.dtypes))
-
-
-def _check_parameters(
-    method: str | None, n_bins: int, bins: Any, n_sd: float, cut_cost: str, missing: str
-) -> None:
-    if method is not None and method not in _METHODS:
-        raise ValueError(f"method must be one of {', '.join(map(repr, _METHODS))}, got {method!r}")
-    if whole("n_bins", n_bins, 2) > MAX_LEVELS:
-        raise ValueError(f"n_bins must be at most {MAX_LEVELS}, got {n_bins}")
-    if bins is not None and method != "user":
-        raise ValueError(f"bins are used by method='user' alone, got method={method!r}")
-    number = isinstance(n_sd, (int, float, np.integer, np.floating)) and not isinstance(n_sd, bool)
-    if not number or not 0 < n_sd < np.inf:
-        raise ValueError(f"n_sd must be a positive number of standard deviations, got {n_sd!r}")
-    if cut_cost not in _CUT_COSTS:
-        raise ValueError(f"cut_cost must be 'distinct' or 'samples', got {cut_cost!r}")
-    if missing not in ("error", "level"):
-        raise ValueError(f"missing must be 'error' or 'level', got {missing!r}")
-
-
-def _as_levels(
-    X: NDArray[Any],
-    wanted: NDArray[np.bool_],
-    limit: int,
-    names: list[str] | None,
-    n_threads: int,
-) -> Cuts:
-    """Cut between the distinct values; columns that are not wanted get what comes out."""
-    values, begin, faults = _core.level_cut_points(X, max_levels=limit, n_threads=n_threads)
-    fractions = np.flatnonzero((faults == 1) & wanted)
-    if fractions.size:
-        column = X[:, fractions[0]]
-        example = column[(column != np.rint(column)) & ~np.isnan(column)][0]
-        raise ValueError(
-            "levels must be whole numbers, but "
-            f"{name_columns(fractions.tolist(), names)} hold"
-            f"{'s' if fractions.size == 1 else ''} numbers such as {example:.6g}; cut continuous "
-            "columns into levels first: discretization='mdl' (or 'equal_width', "
-            "'equal_frequency', 'mean_sd'), or bitsieve.filters.discretize"
-        )
-    many = np.flatnonzero((faults == 2) & wanted)
-    if many.size:
-        raise ValueError(
-            f"a column may hold {limit} distinct values to be taken as levels, but "
-            f"{name_columns(many.tolist(), names)} hold{'s' if many.size == 1 else ''} more; cut "
-            "it into fewer (discretization='mdl', or bitsieve.filters.discretize)"
-            + ("" if limit == MAX_LEVELS else ", or name it in discrete_features")
-        )
-    return Cuts(values, begin)
-
-
-def _check_level_count(cuts: Cuts, names: list[str] | None, missing: str) -> None:
-    n_levels = cuts.counts + (2 if missing == "level" else 1)
-    over = np.flatnonzero(n_levels > MAX_LEVELS)
-    if over.size:
-        raise ValueError(
-            f"a column may have {MAX_LEVELS} levels at most, but "
-            f"{name_columns(over.tolist(), names)} would have up to {int(n_levels.max())}; use "
-            "fewer bins (method='equal_frequency', n_bins=...)"
-        )
-
-
-def levels_of(
-    X: Any,
-    y: Any,
-    discretization: str | None,
-    *,
-    n_bins: int = 10,
-    missing: str = "error",
-    discrete_features: Any = "auto",
-    max_levels: int | None = None,
-    n_jobs: int | None = None,
-) -> Levels:
-    """Levels of a table, for filters with a ``discretization`` argument.
-
-    Parameters
-    ----------
-    X, y : as every filter takes them
-    discretization : str or None
-        A method of :func:`discretize` but ``"user"``; None takes X as levels, which it must be.
-    n_bins, missing, discrete_features, n_jobs
-        See :func:`discretize`.
-    max_levels : int or None
-        See :func:`as_codes`.
-
-    Returns
-    -------
-    Levels
-
-    Raises
-    ------
-    ValueError
-        As :func:`discretize` and :func:`as_codes`.
-
-    Examples
-    --------
-    >>> levels_of([[1.0], [2.0], [9.0]], None, "equal_width", n_bins=2).codes.ravel()
-    array([0, 0, 1], dtype=uint8)
-    """
-    known = tuple(m for m in _METHODS if m != "user")
-    if discretization is not None and discretization not in known:
-        raise ValueError(
-            f"discretization must be one of {', '.join(map(repr, known))}, or None for columns "
-            f"that hold levels already, got {discretization!r}"
-        )
-    return _levels(
-        find_cuts(
-            X,
-            y,
-            method=discretization,
-            n_bins=n_bins,
-            missing=missing,
-            discrete_features=discrete_features,
-            max_levels=max_levels,
-            n_jobs=n_jobs,
-        ),
-        missing,
-        n_jobs,
-    )
-
-
-def _levels(found: Discretization, missing: str, n_jobs: int | None) -> Levels:
-    keep = missing == "level"
-    n_threads = effective_n_jobs(n_jobs)
-    codes = found.cuts.apply(found.X, missing_level=keep, n_threads=n_threads)
-    n_levels = found.cuts.counts + 1
-    if keep:
-        n_levels += np.isnan(found.X).any(axis=0)
-    return Levels(codes, n_levels.astype(np.int32), found.names)
+__all__ = ["Method", "as_codes", "cut_points", "discretize"]
 
 
 def discretize(
@@ -364,13 +113,13 @@ def discretize(
         discrete_features=discrete_features,
         n_jobs=n_jobs,
     )
-    levels = _levels(found, missing, n_jobs)
+    levels = apply_cuts(found, missing, n_jobs)
     return levels.codes, levels.n_levels
 
 
 def _named_method(method: Any) -> str:
     if method is None:
-        raise ValueError(f"method must be one of {', '.join(map(repr, _METHODS))}, got None")
+        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got None")
     return str(method)
 
 
