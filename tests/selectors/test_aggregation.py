@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
+from bitsieve import filters
 from bitsieve.filters import rank_aggregation
 from bitsieve.selectors._bootstrap import draw
 from bitsieve.selectors._ranked import RankSelector
@@ -276,6 +277,17 @@ def test_the_ensemble_is_its_twin() -> None:
 def _stored(selector: Any) -> list[Any]:
     names = ("scores_", "ranking_", "frequency_", "mean_rank_", "sd_rank_")
     return [getattr(selector, name).tolist() for name in names]
+
+
+def test_what_a_greedy_ranker_did_not_take_is_never_among_the_first() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = EnsembleRanker("fcbf", n_bootstraps=4, n_top=25, random_state=0).fit(X, y)
+    sizes = []
+    for index in range(4):
+        rows = draw([np.flatnonzero(y == c) for c in (0, 1)], 1.0, replace=True, key=0, index=index)
+        sizes.append(len(filters.fcbf(X[rows], y[rows])))
+    assert max(sizes) < 25
+    assert selector.frequency_.sum() == pytest.approx(np.mean(sizes))
 
 
 def test_the_same_seed_and_any_number_of_threads() -> None:

@@ -105,6 +105,7 @@ def test_scores_ranking_and_support() -> None:
         (np.int64(12), None, 12),
         (0.5, None, 6),
         (0.01, None, 1),
+        (0.29, None, 3),
         (None, 3.0, 8),
         (4, 3.0, 4),
         (12, 3.0, 8),

@@ -267,7 +267,7 @@ def _adjusted(p_values: NDArray[np.float64] | None) -> NDArray[np.float64] | Non
 
 
 def _label(filters: list[NamedFilter]) -> str:
-    return "combined score" if len(filters) > 1 else f"score: {filters[0].about}"
+    return "combined score" if len(filters) > 1 else f"score ({filters[0].about})"
 
 
 def _check_target(filters: list[NamedFilter], data: JobInput) -> None:
@@ -277,7 +277,8 @@ def _check_target(filters: list[NamedFilter], data: JobInput) -> None:
     unfit = [method.name for method in filters if method.target == "classes"]
     if unfit:
         able = ", ".join(n for n, m in FILTERS.items() if m.target in ("numbers", "either"))
+        ranks = "rank" if len(unfit) > 1 else "ranks"
         raise ValueError(
-            f"{data.source}: {', '.join(unfit)} ranks for classes, but the target holds numbers "
+            f"{data.source}: {', '.join(unfit)} {ranks} for classes, but the target holds numbers "
             f"(from {data.y.min():g} to {data.y.max():g}); methods for numbers are {able}"
         )

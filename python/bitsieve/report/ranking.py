@@ -61,7 +61,7 @@ class Ranking:
     @property
     def n_ranked(self) -> int:
         """How many features have a score."""
-        return int(np.isfinite(self.scores).sum() + np.isinf(self.scores).sum())
+        return int((~np.isnan(self.scores)).sum())
 
     def heading(self, top: int) -> str:
         """Return data, method and number of features shown, as one line."""

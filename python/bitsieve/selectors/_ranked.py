@@ -169,7 +169,7 @@ class RankSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 )
             return int(value)
         if isinstance(value, (float, np.floating)) and 0.0 < value < 1.0:
-            return None if n_features is None else max(1, int(value * n_features))
+            return None if n_features is None else max(1, int(value * n_features + 1e-9))
         raise ValueError(
             "n_features_to_select must be a whole number from 1 on, a fraction in (0, 1) or None, "
             f"got {value!r}"

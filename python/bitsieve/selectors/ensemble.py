@@ -159,7 +159,7 @@ class EnsembleRanker(RankSelector):
         n_threads = 1 if _has_threads(ranker) else effective_n_jobs(self.n_jobs)
         lacking: Literal["last", "shared"] = "last" if self.aggregation == "rra" else "shared"
 
-        def one(index: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        def one(index: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
             rows = draw(groups, self.sample_size, replace=self.replace, key=key, index=index)
             ranked = rank_with(
                 ranker,
@@ -172,13 +172,14 @@ class EnsembleRanker(RankSelector):
             )
             positions = positions_of([ranked.keys], given="rankings", lacking=lacking)[0]
             # Half positions of up to four million features are exact in float32.
-            return positions.astype(np.float32), positions_of_scores(-ranked.keys)
+            first = positions_of_scores(-ranked.keys) <= n_top
+            return positions.astype(np.float32), first & ~np.isnan(ranked.keys)
 
         found = _each(one, n_bootstraps, n_threads)
         positions = np.array([ranks for ranks, _ in found])
         self.n_top_ = n_top
         self.seed_ = key
-        self.frequency_ = np.mean([order <= n_top for _, order in found], axis=0)
+        self.frequency_ = np.mean([first for _, first in found], axis=0)
         self.mean_rank_ = positions.mean(axis=0, dtype=np.float64)
         self.sd_rank_ = positions.std(axis=0, dtype=np.float64)
         return combine(positions, self.aggregation)
