@@ -195,6 +195,8 @@ def _draw_bars(axes: Axes, info: RankingInfo) -> None:
 
 
 def _draw_curve(axes: Axes, info: RankingInfo) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     n_ranked, n_shown = len(info.every_score), len(info.names)
     ranks = np.arange(1, n_ranked + 1)
     few = n_ranked <= 100
@@ -209,10 +211,13 @@ def _draw_curve(axes: Axes, info: RankingInfo) -> None:
     if n_ranked > 100:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(_count)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("rank")
     axes.set_ylabel(_escaped(info.label))
     axes.grid(color="#e6e6e6", linewidth=0.8)
-    axes.legend(loc="best", fontsize=8, framealpha=0.9)
+    if n_shown < n_ranked:
+        axes.legend(loc="best", fontsize=8, framealpha=0.9)
 
 
 def _draw_positions(axes: Axes, info: RankingInfo) -> None:
