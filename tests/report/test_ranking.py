@@ -42,6 +42,7 @@ _TESTED: dict[str, Any] = {
 _GREEDY: dict[str, Any] = {
     "method": "mrmr",
     "scores": np.array([np.nan, 0.75, 0.25]),
+    "greedy": True,
 }
 _COMBINED: dict[str, Any] = {
     "method": "f, auc combined by mean",
@@ -74,7 +75,8 @@ def test_features_that_were_not_taken_have_no_rank() -> None:
     assert ranking_rows(ranking)[2] == ("", "a", 0, "")
     assert ranking.n_ranked == 2
     assert ranking.sentences()[-1] == (
-        "mrmr takes features one by one: 2 features taken, 1 left without a rank."
+        "mrmr takes features one by one: 2 features taken, 1 left without a rank. A score is the "
+        "criterion when the feature was taken, so scores need not fall."
     )
 
 

@@ -173,6 +173,7 @@ class RankJob:
                 order=best_first(-one.keys),
                 p_values=one.p_values,
                 q_values=_adjusted(one.p_values),
+                greedy=filters[0].greedy,
                 **common,
             )
         how = self.aggregate or "mean"
@@ -267,7 +268,9 @@ def _adjusted(p_values: NDArray[np.float64] | None) -> NDArray[np.float64] | Non
 
 
 def _label(filters: list[NamedFilter]) -> str:
-    return "combined score" if len(filters) > 1 else f"score ({filters[0].about})"
+    if len(filters) > 1:
+        return "combined score"
+    return f"{'score when taken' if filters[0].greedy else 'score'} ({filters[0].about})"
 
 
 def _check_target(filters: list[NamedFilter], data: JobInput) -> None:

@@ -42,7 +42,7 @@ class RankingInfo(NamedTuple):
     significant : bool array of shape (n_shown,) or None
         Whether the q-value lies below 0.05; None without q-values.
     every_score : float64 array of shape (n_ranked,)
-        Scores of all features that have one, falling.
+        Scores of all features that have one, by rank.
     positions : mapping of str to array of shape (n_shown,)
         Positions in each of several rankings that were combined.
     n_features : int

@@ -43,6 +43,8 @@ class Ranking:
         Of each feature's own test, and adjusted for all of them (Benjamini-Hochberg).
     positions : mapping of str to array of shape (n_features,)
         Position of each feature in each of several rankings that were combined.
+    greedy : bool
+        Whether features were taken one by one, so that a score is the criterion at its step.
     seconds : float
         Wall-clock time of the ranking.
     """
@@ -56,6 +58,7 @@ class Ranking:
     p_values: NDArray[np.float64] | None = None
     q_values: NDArray[np.float64] | None = None
     positions: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    greedy: bool = False
     seconds: float = 0.0
 
     @property
@@ -83,11 +86,12 @@ class Ranking:
                 f"p: one test a feature; q: adjusted for all {counted(len(self.names))} "
                 f"(Benjamini-Hochberg); q < {LEVEL:g} for {below:,}."
             )
-        left = len(self.names) - self.n_ranked
-        if left:
+        if self.greedy:
+            left = len(self.names) - self.n_ranked
+            without = f", {left:,} left without a rank" if left else ""
             said.append(
-                f"{self.method} takes features one by one: {counted(self.n_ranked)} taken, "
-                f"{left:,} left without a rank."
+                f"{self.method} takes features one by one: {counted(self.n_ranked)} taken{without}. "
+                "A score is the criterion when the feature was taken, so scores need not fall."
             )
         return said
 
