@@ -90,8 +90,8 @@ class Ranking:
             left = len(self.names) - self.n_ranked
             without = f", {left:,} left without a rank" if left else ""
             said.append(
-                f"{self.method} takes features one by one: {counted(self.n_ranked)} taken{without}. "
-                "A score is the criterion when the feature was taken, so scores need not fall."
+                f"{self.method} takes features one by one: {counted(self.n_ranked)} taken"
+                f"{without}. A score is the criterion when the feature was taken, so scores need not fall."
             )
         return said
 
