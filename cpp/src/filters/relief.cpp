@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <utility>
 
 #include "bitsieve/core/parallel.hpp"
 #include "bitsieve/filters/neighbors.hpp"
@@ -14,6 +16,7 @@ namespace {
 // Distances of more samples than this come in strips of rows, without the symmetry.
 constexpr std::size_t matrix_bytes = std::size_t{256} << 20;
 constexpr std::size_t pairs_at_once = std::size_t{4} << 20;
+constexpr std::size_t small_table = std::size_t{4} << 20;  // pairs times features
 
 struct Pair {
   std::int32_t first, second;
@@ -105,7 +108,7 @@ class Family {
  private:
   // Calls body(order, distances) for all instances, at most matrix_bytes of distances at a time.
   template <typename Body>
-  void over_strips(Body&& body) const {
+  void over_strips(Body&& body, bool refine = false) const {
     const std::size_t m = instances_.size();
     const std::size_t at_once =
         std::clamp(matrix_bytes / (samples_.n * sizeof(std::int64_t)), std::size_t{1}, m);
@@ -122,8 +125,32 @@ class Family {
       Distances distances;
       l1_distances(samples_, scale_, order, rows, options_.precision, options_.n_threads,
                    &distances);
+      if (refine) make_exact(order, &distances);
       body(order, distances);
     }
+  }
+
+  // In a small table all distances may be those of the arbiter. Only there do limits, which are
+  // means of distances, meet distances exactly.
+  void make_exact(const std::vector<std::int32_t>& order, Distances* distances) const {
+    const std::size_t n = samples_.n;
+    const bool off = std::any_of(distances->error.begin(), distances->error.end(),
+                                 [](double error) { return error > 0.0; });
+    if (!off || options_.precision != Precision::exact ||
+        distances->rows * n * samples_.p > small_table) {
+      return;
+    }
+    const DistanceArbiter arbiter(scale_);
+    for (std::size_t i = 0; i < distances->rows; ++i) {
+      std::int64_t* row = distances->values.data() + i * distances->ld;
+      for (std::size_t j = 0; j < n; ++j) {
+        row[j] = j < i ? distances->row(j)[i]
+                       : arbiter(samples_, static_cast<std::size_t>(order[i]),
+                                 static_cast<std::size_t>(order[j]));
+      }
+    }
+    distances->unit = arbiter.unit();
+    distances->error.assign(n, 0.0);
   }
 
   // Share of rank r among `count` neighbours; all shares of a list come to 1.
@@ -212,33 +239,58 @@ class Family {
     std::size_t begin, end, group;
   };
 
-  // Below `near` a pair of this row is near, above `far` it is far; coefficients a class.
+  enum class Side { near, between, far };
+
+  // Where the pairs of one sample lie. Distances are whole numbers, off by at most `error`, so
+  // those within reach of a limit are open: the arbiter decided them.
   struct Row {
-    std::int64_t near, far;
-    std::vector<double> near_coefficients, far_coefficients;
+    double near = 0.0, far = 0.0;  // the limits, in units
+    std::int64_t near_low, near_high, far_low, far_high;
+    std::vector<std::pair<std::int32_t, Side>> open;  // by place
+    std::vector<double> near_coefficients, far_coefficients;  // a class
+
+    bool is_open(std::int64_t d) const {
+      return (d >= near_low && d < near_high) || (d > far_low && d <= far_high);
+    }
+    Side side(std::size_t place, std::int64_t d) const {
+      if (!open.empty() && is_open(d)) {
+        const auto found = std::lower_bound(
+            open.begin(), open.end(), place,
+            [](const auto& entry, std::size_t wanted) { return static_cast<std::size_t>(entry.first) < wanted; });
+        return found->second;
+      }
+      return d < near_low ? Side::near : d > far_high ? Side::far : Side::between;
+    }
+    double coefficient(std::size_t place, std::int64_t d, std::size_t group) const {
+      switch (side(place, d)) {
+        case Side::near:
+          return near_coefficients[group];
+        case Side::far:
+          return far_coefficients[group];
+        default:
+          return 0.0;
+      }
+    }
   };
 
   void by_threshold() {
     const bool global =
         options_.rule == ReliefRule::surf || options_.rule == ReliefRule::surf_star;
+    const double n_pairs = static_cast<double>(instances_.size() * (samples_.n - 1));
     double mean = 0.0;
-    if (global && instances_.size() * samples_.n * sizeof(std::int64_t) > matrix_bytes) {
-      double total = 0.0;
+    const bool in_strips =
+        instances_.size() * samples_.n * sizeof(std::int64_t) > matrix_bytes;
+    if (global && in_strips) {  // the mean over all pairs comes first
       over_strips([&](const std::vector<std::int32_t>&, const Distances& distances) {
-        total += sum_of(distances);
+        mean += sum_of(distances) / n_pairs;
       });
-      mean = total / static_cast<double>(instances_.size() * (samples_.n - 1));
-      over_strips([&](const std::vector<std::int32_t>& order, const Distances& distances) {
-        weigh_strip(order, distances, mean);
-      });
-      return;
     }
-    over_strips([&](const std::vector<std::int32_t>& order, const Distances& distances) {
-      if (global) {
-        mean = sum_of(distances) / static_cast<double>(instances_.size() * (samples_.n - 1));
-      }
-      weigh_strip(order, distances, mean);
-    });
+    over_strips(
+        [&](const std::vector<std::int32_t>& order, const Distances& distances) {
+          if (global && !in_strips) mean = sum_of(distances) / n_pairs;
+          weigh_strip(order, distances, mean);
+        },
+        true);
   }
 
   static double sum_of(const Distances& distances) {
@@ -251,7 +303,7 @@ class Family {
     return total;
   }
 
-  Row thresholds(const std::int64_t* row, std::size_t i, double mean) const {
+  Row thresholds(const std::int64_t* row, std::size_t i, double mean, std::int64_t error) const {
     const std::size_t n = samples_.n;
     double near = mean, far = mean;
     const bool own = options_.rule == ReliefRule::multisurf ||
@@ -274,20 +326,53 @@ class Family {
       near = centre - band;
       far = centre + band;
     }
-    // Distances are whole numbers: d < near means d < ceil(near).
+    // d < near means d < ceil(near) for whole numbers.
+    constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
     Row out;
-    out.near = static_cast<std::int64_t>(std::ceil(near));
-    out.far = options_.rule == ReliefRule::surf_star
-                  ? out.near - 1  // what is not near is far
-                  : static_cast<std::int64_t>(std::floor(far));
+    out.near = near;
+    out.far = far;
+    const auto from = static_cast<std::int64_t>(std::ceil(near));
+    const auto to = static_cast<std::int64_t>(std::floor(far));
+    out.near_low = from - error;
+    out.near_high = from + error;
+    if (!uses_far()) {
+      out.far_low = out.far_high = never;
+    } else if (options_.rule == ReliefRule::surf_star) {  // what is not near is far
+      out.far_low = from - 1 - error;
+      out.far_high = from - 1 + error;
+    } else {
+      out.far_low = to - error;
+      out.far_high = to + error;
+    }
     return out;
+  }
+
+  bool uses_far() const {
+    return options_.rule == ReliefRule::surf_star || options_.rule == ReliefRule::multisurf_star;
+  }
+
+  // Decides the open pairs of a row by exact distances.
+  void decide(const std::vector<std::int32_t>& order, const Distances& distances,
+              const DistanceArbiter& arbiter, std::size_t i, Row* rule) const {
+    const std::int64_t* row = distances.row(i);
+    for (std::size_t j = 0; j < samples_.n; ++j) {
+      if (j == i || !rule->is_open(row[j])) continue;
+      const double exact = static_cast<double>(arbiter(samples_, static_cast<std::size_t>(order[i]),
+                                                       static_cast<std::size_t>(order[j]))) *
+                           (arbiter.unit() / distances.unit);
+      Side side = Side::between;
+      if (exact < rule->near) {
+        side = Side::near;
+      } else if (uses_far() && (options_.rule == ReliefRule::surf_star || exact > rule->far)) {
+        side = Side::far;
+      }
+      rule->open.emplace_back(static_cast<std::int32_t>(j), side);
+    }
   }
 
   void weigh_strip(const std::vector<std::int32_t>& order, const Distances& distances,
                    double mean) {
     const std::size_t n = samples_.n, rows = distances.rows;
-    const bool uses_far = options_.rule == ReliefRule::surf_star ||
-                          options_.rule == ReliefRule::multisurf_star;
     const double m = static_cast<double>(instances_.size());
     std::vector<std::int32_t> group(n);
     for (std::size_t j = 0; j < n; ++j) group[j] = codes_[order[j]];
@@ -297,26 +382,52 @@ class Family {
       runs.back().end = j + 1;
     }
     std::vector<Row> rule(rows);
+    const DistanceArbiter arbiter(scale_);
+    const double largest_error =
+        *std::max_element(distances.error.begin(), distances.error.end());
+    const auto error_of = [&](std::size_t i) {
+      if (options_.precision != Precision::exact || largest_error == 0.0) return std::int64_t{0};
+      return static_cast<std::int64_t>(std::ceil(distances.error[i] + largest_error)) + 1;
+    };
     constexpr std::size_t chunk_rows = 8;
     parallel_for((rows + chunk_rows - 1) / chunk_rows, options_.n_threads, [&](std::size_t chunk) {
       std::vector<double> near(n_classes_), far(n_classes_);
       for (std::size_t i = chunk * chunk_rows; i < std::min(rows, (chunk + 1) * chunk_rows); ++i) {
         const std::int64_t* row = distances.row(i);
-        rule[i] = thresholds(row, i, mean);
+        rule[i] = thresholds(row, i, mean, error_of(i));
         std::fill(near.begin(), near.end(), 0.0);
         std::fill(far.begin(), far.end(), 0.0);
+        std::int64_t n_open = 0;
+        const Row& limits = rule[i];
         for (const Run& run : runs) {
-          std::int64_t n_near = 0, n_far = 0;
-          for (std::size_t j = run.begin; j < run.end; ++j) n_near += row[j] < rule[i].near;
-          if (uses_far) {
-            for (std::size_t j = run.begin; j < run.end; ++j) n_far += row[j] > rule[i].far;
+          std::int64_t n_near = 0, n_far = 0, up_to_open = 0, from_open = 0;
+          for (std::size_t j = run.begin; j < run.end; ++j) {
+            n_near += row[j] < limits.near_low;
+            up_to_open += row[j] < limits.near_high;
           }
+          if (uses_far()) {
+            for (std::size_t j = run.begin; j < run.end; ++j) {
+              n_far += row[j] > limits.far_high;
+              from_open += row[j] > limits.far_low;
+            }
+          }
+          n_open += (up_to_open - n_near) + (from_open - n_far);
           if (run.begin <= i && i < run.end) {  // a sample is not its own neighbour
-            n_near -= row[i] < rule[i].near;
-            n_far -= uses_far && row[i] > rule[i].far;
+            n_near -= row[i] < limits.near_low;
+            n_far -= row[i] > limits.far_high;
           }
           near[run.group] += static_cast<double>(n_near);
           far[run.group] += static_cast<double>(n_far);
+        }
+        if (n_open > 0) {
+          decide(order, distances, arbiter, i, &rule[i]);
+          for (const auto& [place, side] : rule[i].open) {
+            const auto c = static_cast<std::size_t>(group[static_cast<std::size_t>(place)]);
+            // A narrow band: what counts as near for sure may be open towards far.
+            const std::int64_t d = row[place];
+            near[c] += (side == Side::near) - (d < limits.near_low);
+            far[c] += (side == Side::far) - (d > limits.far_high);
+          }
         }
         const auto own = static_cast<std::size_t>(group[i]);
         rule[i].near_coefficients.assign(n_classes_, 0.0);
@@ -324,15 +435,10 @@ class Family {
         for (std::size_t c = 0; c < n_classes_; ++c) {
           const double factor = (c == own ? -1.0 : ratios_[own * n_classes_ + c]) / m;
           if (near[c] > 0.0) rule[i].near_coefficients[c] = factor / near[c];
-          if (uses_far && far[c] > 0.0) rule[i].far_coefficients[c] = -factor / far[c];
+          if (uses_far() && far[c] > 0.0) rule[i].far_coefficients[c] = -factor / far[c];
         }
       }
     });
-    const auto coefficient = [&](const Row& from, std::int64_t distance, std::size_t to) {
-      if (distance < from.near) return from.near_coefficients[to];
-      if (uses_far && distance > from.far) return from.far_coefficients[to];
-      return 0.0;
-    };
     const std::size_t n_panels = (n + panel_samples - 1) / panel_samples;
     const std::size_t at_once =
         std::clamp(pairs_at_once / (rows * panel_samples), std::size_t{1}, n_panels);
@@ -347,8 +453,8 @@ class Family {
           const auto mine = static_cast<std::size_t>(group[i]);
           panel.open(static_cast<std::int32_t>(i));
           for (std::size_t j = std::max(first, i + 1); j < last; ++j) {
-            double c = coefficient(rule[i], row[j], static_cast<std::size_t>(group[j]));
-            if (j < rows) c += coefficient(rule[j], row[j], mine);
+            double c = rule[i].coefficient(j, row[j], static_cast<std::size_t>(group[j]));
+            if (j < rows) c += rule[j].coefficient(i, row[j], mine);
             if (c != 0.0) panel.add(static_cast<std::int32_t>(j), c);
           }
         }
