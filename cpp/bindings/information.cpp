@@ -1,6 +1,7 @@
 // Discrete tables, their entropies, and the greedy selections over them.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -274,7 +275,7 @@ class PyUnitColumns {
     require(length(relevance) == columns_->p(), "relevance must have one value a feature");
     for (std::size_t f = 0; f < columns_->p(); ++f) {
       const double value = relevance.data()[f];
-      require(!std::isnan(value) && (value >= 0 || !quotient),
+      require(value > -std::numeric_limits<double>::infinity() && (value >= 0 || !quotient),
               "relevance must be numbers, and not negative for a quotient");
     }
     require(n_select >= 1 && n_select <= columns_->p(), "n_select must lie in [1, n_features]");

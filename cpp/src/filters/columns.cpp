@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
-#include <new>
 #include <numeric>
 
 #include "bitsieve/core/isa.hpp"
@@ -14,11 +13,8 @@ namespace bitsieve {
 namespace {
 
 constexpr std::size_t lanes = tile_lanes;
-
-double* allocate(std::size_t size) {  // not cleared: threads touch their own pages first
-  return static_cast<double*>(::operator new(size * sizeof(double), std::align_val_t{cache_line}));
-}
-void release(double* p) { ::operator delete(p, std::align_val_t{cache_line}); }
+constexpr std::size_t chunk_size = 64;  // features
+constexpr std::size_t rows_ahead = 6;   // to be read soon
 
 // Average ranks, 1 for the least; values[i * stride].
 void rank_in_place(double* values, std::size_t n, std::size_t stride,
@@ -46,13 +42,14 @@ struct Scratch {
 
 }  // namespace
 
-// fill(first, count, tile): values of `count` features from `first` on, zero in the other lanes.
+// fill(first, count, tiles): values of `count` features from `first` on, a tile after the other,
+// zero in the lanes that are left over.
 template <typename Fill>
 void UnitColumns::build(bool ranks, const FTarget& target, int n_threads, const Fill& fill) {
-  const std::size_t n_blocks = (p_ + block - 1) / block;
+  const std::size_t n_blocks = (p_ + chunk_size - 1) / chunk_size;
   const bool keep = !sparse_;
   if (keep) {
-    for (std::size_t k = 0; k < n_blocks; ++k) blocks_.emplace_back(nullptr, release);
+    units_ = AlignedBuffer<double>(p_ * ld_);
   } else {
     mean_.resize(p_);
     scale_.resize(p_);
@@ -79,14 +76,13 @@ void UnitColumns::build(bool ranks, const FTarget& target, int n_threads, const 
   std::vector<Scratch> pool(static_cast<std::size_t>(std::clamp(n_threads, 1, max_threads)));
   parallel_for_worker(n_blocks, n_threads, [&](std::size_t chunk, int worker) {
     Scratch& scratch = pool[static_cast<std::size_t>(worker)];
-    scratch.tile.resize(n_ * lanes);
+    scratch.tile.resize(n_ * chunk_size);
     scratch.class_means.resize(std::max<std::size_t>(target.n_classes, 1) * lanes);
-    double* tile = scratch.tile.data();
-    const std::size_t stop = std::min(p_, (chunk + 1) * block);
-    if (keep) blocks_[chunk].reset(allocate((stop - chunk * block) * ld_));
-    for (std::size_t first = chunk * block; first < stop; first += lanes) {
+    const std::size_t stop = std::min(p_, (chunk + 1) * chunk_size);
+    fill(chunk * chunk_size, stop - chunk * chunk_size, scratch.tile.data());
+    for (std::size_t first = chunk * chunk_size; first < stop; first += lanes) {
       const std::size_t count = std::min(lanes, stop - first);
-      fill(first, count, tile);
+      double* tile = scratch.tile.data() + (first - chunk * chunk_size) * n_;
       TileMoments moments;
       kernel.tile_moments(tile, n_, target.codes, sizes.data(), target.n_classes,
                           scratch.class_means.data(),
@@ -113,6 +109,7 @@ void UnitColumns::build(bool ranks, const FTarget& target, int n_threads, const 
         for (std::size_t l = 0; l < count; ++l) rank_in_place(tile + l, n_, lanes, scratch.order);
         kernel.tile_moments(tile, n_, nullptr, nullptr, 0, nullptr, nullptr, &moments);
       }
+      double scales[lanes];
       for (std::size_t l = 0; l < count; ++l) {
         const double scale = moments.square[l] > 0 ? 1.0 / std::sqrt(moments.square[l]) : 0.0;
         if (!keep) {
@@ -120,10 +117,17 @@ void UnitColumns::build(bool ranks, const FTarget& target, int n_threads, const 
           scale_[first + l] = scale;
           continue;
         }
-        double* out = blocks_[chunk].get() + (first - chunk * block + l) * ld_;
-        for (std::size_t i = 0; i < n_; ++i) out[i] = tile[i * lanes + l] * scale;
-        for (std::size_t i = n_; i < ld_; ++i) out[i] = 0.0;
+        scales[l] = scale;
       }
+      if (!keep) continue;
+      double* out = units_.data() + first * ld_;
+      for (std::size_t i = 0; i < n_; i += cache_line / sizeof(double)) {
+        const std::size_t end = std::min(n_, i + cache_line / sizeof(double));
+        for (std::size_t l = 0; l < count; ++l) {
+          for (std::size_t k = i; k < end; ++k) out[l * ld_ + k] = tile[k * lanes + l] * scales[l];
+        }
+      }
+      for (std::size_t l = 0; l < count; ++l) std::fill_n(out + l * ld_ + n_, ld_ - n_, 0.0);
     }
   });
   finite_ = finite;
@@ -133,14 +137,22 @@ template <typename T>
 UnitColumns::UnitColumns(const T* x, std::size_t n, std::size_t p, bool ranks,
                          const FTarget& target, int n_threads)
     : n_(n), p_(p), ld_((n + lanes - 1) / lanes * lanes) {
-  build(ranks, target, n_threads, [&](std::size_t first, std::size_t count, double* tile) {
+  build(ranks, target, n_threads, [&](std::size_t first, std::size_t count, double* tiles) {
+    const std::size_t whole = count / lanes * lanes;
+    if (whole < count) std::fill_n(tiles + whole * n, n * lanes, 0.0);
     for (std::size_t i = 0; i < n; ++i) {
       const T* row = x + i * p + first;
-      double* out = tile + i * lanes;
-      if (count == lanes) {
-        for (std::size_t l = 0; l < lanes; ++l) out[l] = static_cast<double>(row[l]);
-      } else {
-        for (std::size_t l = 0; l < lanes; ++l) out[l] = l < count ? static_cast<double>(row[l]) : 0;
+      if (i + rows_ahead < n) {
+        for (std::size_t l = 0; l < count; l += cache_line / sizeof(T)) {
+          prefetch(row + rows_ahead * p + l);
+        }
+      }
+      for (std::size_t t = 0; t < whole; t += lanes) {
+        double* out = tiles + t * n + i * lanes;
+        for (std::size_t l = 0; l < lanes; ++l) out[l] = static_cast<double>(row[t + l]);
+      }
+      for (std::size_t l = whole; l < count; ++l) {
+        tiles[whole * n + i * lanes + l - whole] = static_cast<double>(row[l]);
       }
     }
   });
@@ -158,18 +170,19 @@ UnitColumns::UnitColumns(const SparseColumns& x, std::size_t n, std::size_t p, b
       ld_((n + lanes - 1) / lanes * lanes),
       sparse_(std::make_unique<SparseColumns>(x)),
       ranks_(ranks) {
-  build(ranks, target, n_threads, [&](std::size_t first, std::size_t count, double* tile) {
-    std::fill_n(tile, n * lanes, 0.0);
+  build(ranks, target, n_threads, [&](std::size_t first, std::size_t count, double* tiles) {
+    std::fill_n(tiles, n * chunk_size, 0.0);
     for (std::size_t l = 0; l < count; ++l) {
+      double* tile = tiles + l / lanes * lanes * n;
       for (std::int64_t k = x.begin[first + l]; k < x.begin[first + l + 1]; ++k) {
-        tile[static_cast<std::size_t>(x.rows[k]) * lanes + l] = x.values[k];
+        tile[static_cast<std::size_t>(x.rows[k]) * lanes + l % lanes] = x.values[k];
       }
     }
   });
 }
 
 const double* UnitColumns::column(std::size_t f, double* scratch) const {
-  if (!sparse_) return blocks_[f / block].get() + (f % block) * ld_;
+  if (!sparse_) return units_.data() + f * ld_;
   std::fill_n(scratch, ld_, 0.0);
   for (std::int64_t k = sparse_->begin[f]; k < sparse_->begin[f + 1]; ++k) {
     scratch[sparse_->rows[k]] = sparse_->values[k];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "bitsieve/core/isa.hpp"
 #include "bitsieve/core/parallel.hpp"
@@ -11,7 +12,8 @@ namespace bitsieve {
 namespace {
 
 constexpr std::size_t chunk_size = 512;  // candidates
-constexpr std::size_t batch = 16;        // terms a call of the kernel
+constexpr std::size_t batch = 16;        // terms at a time: reading the column costs as much
+constexpr std::size_t ahead = 3;         // candidates
 constexpr double copy_from = 1.0 - 1e-10;
 // A bound adds what is missing in another order than the sum will; this much covers the rounding.
 constexpr double slack = 1.0 - 1e-11;
@@ -27,8 +29,9 @@ class Greedy {
         n_threads_(std::clamp(n_threads, 1, max_threads)),
         n_chunks_((columns.p() + chunk_size - 1) / chunk_size),
         sum_(columns.p(), 0.0),
-        bounds_(columns.p(), 0.0),
-        done_(columns.p(), 0),
+        done_(columns.p(), 0.0),
+        penalty_(columns.p(), 0.0),
+        scores_(columns.p(), 0.0),
         state_(columns.p(), fresh),
         scratch_(static_cast<std::size_t>(n_threads_)),
         best_(n_chunks_),
@@ -38,11 +41,17 @@ class Greedy {
   Selection run() {
     Selection out;
     while (out.order.size() < settings_.n_select) {
-      Best best = step(fresh);
-      if (best.feature == nobody) best = step(copy);  // nothing but copies is left
+      Best best = step();
+      if (best.feature == nobody) {  // nothing but copies is left
+        for (std::size_t c = 0; c < columns_.p(); ++c) {
+          if (state_[c] == copy) state_[c] = late, penalty_[c] = 0;
+        }
+        best = step();
+      }
       out.order.push_back(static_cast<std::int64_t>(best.feature));
       out.scores.push_back(best.score);
       state_[best.feature] = taken;
+      penalty_[best.feature] = -infinity;
       if (out.order.size() < settings_.n_select) choose(best.feature);
     }
     for (std::uint64_t count : n_terms_) out.n_terms += count;
@@ -50,7 +59,9 @@ class Greedy {
   }
 
  private:
-  enum State : std::uint8_t { fresh, copy, taken };
+  // Copies wait until all others are taken; then they are late.
+  enum State : std::uint8_t { fresh, copy, late, taken };
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
 
   void choose(std::size_t feature) {
     AlignedVector<double> own(columns_.ld());
@@ -60,83 +71,85 @@ class Greedy {
     rows_.push_back(chosen_.back().data());
   }
 
-  // From the terms that c has; a bound from above if some are missing.
-  double value(std::size_t c) const {
-    const std::size_t missing = rows_.size() - done_[c];
-    if (rows_.empty()) return relevance_[c];
-    double sum = sum_[c];
-    if (missing != 0) sum = (sum + least_ * static_cast<double>(missing)) * slack;
-    const double mean = sum / static_cast<double>(rows_.size());
-    return settings_.quotient ? relevance_[c] / mean : relevance_[c] - mean;
+  bool waits(std::size_t c) const { return state_[c] == copy || state_[c] == taken; }
+  std::size_t missing(std::size_t c) const {
+    return rows_.size() - static_cast<std::size_t>(done_[c]);
   }
 
-  // Up to `count` more terms of c.
-  void add(std::size_t c, std::size_t count, int worker) {
+  // From the terms that each has; bounds from above where some are missing.
+  void score(std::size_t first, std::size_t count) {
+    if (rows_.empty()) {
+      for (std::size_t c = first; c < first + count; ++c) scores_[c] = relevance_[c];
+      return;
+    }
+    kernels().information->mean_scores(
+        relevance_ + first, sum_.data() + first, done_.data() + first, penalty_.data() + first,
+        count, static_cast<double>(rows_.size()), least_, slack, settings_.quotient,
+        scores_.data() + first);
+  }
+
+  // Up to `count` more terms of c, and its new score.
+  void add(std::size_t c, std::size_t count, std::size_t chunk, int worker) {
     AlignedVector<double>& scratch = scratch_[static_cast<std::size_t>(worker)];
     if (scratch.empty()) scratch.resize(columns_.ld());
     const double* column = columns_.column(c, scratch.data());
-    const std::size_t end = std::min(rows_.size(), done_[c] + count);
+    std::size_t done = static_cast<std::size_t>(done_[c]);
+    const std::size_t end = std::min(rows_.size(), done + count);
     double products[batch];
-    while (done_[c] < end) {
-      const std::size_t now = std::min(batch, end - done_[c]);
-      kernels().information->dots(column, rows_.data() + done_[c], now, columns_.ld(), products);
+    n_terms_[chunk] += end - done;
+    while (done < end) {
+      const std::size_t now = std::min(batch, end - done);
+      kernels().information->dots(column, rows_.data() + done, now, columns_.ld(), products);
       for (std::size_t k = 0; k < now; ++k) {
         const double size = std::min(std::abs(products[k]), 1.0);
-        if (size > copy_from && state_[c] == fresh) state_[c] = copy;
+        if (size > copy_from && state_[c] == fresh) state_[c] = copy, penalty_[c] = -infinity;
         sum_[c] += std::max(size, least_);
       }
-      done_[c] += static_cast<std::uint32_t>(now);
+      done += now;
     }
+    done_[c] = static_cast<double>(done);
+    score(c, 1);
   }
 
-  Best step(State wanted) {
+  Best step() {
     std::fill(best_.begin(), best_.end(), Best{});
     // The most promising of each chunk first, to know what is to be beaten.
     parallel_for_worker(n_chunks_, n_threads_, [&](std::size_t chunk, int worker) {
-      highest_[chunk] = -std::numeric_limits<double>::infinity();
+      const std::size_t first = chunk * chunk_size, end = end_of(chunk);
+      score(first, end - first);
       std::size_t top = nobody;
-      for (std::size_t c = chunk * chunk_size; c < end_of(chunk); ++c) {
-        if (state_[c] != wanted) continue;
-        if (!settings_.lazy) {
-          complete(c, chunk, worker);
-          if (state_[c] != wanted) continue;
-        }
-        bounds_[c] = value(c);
-        if (top == nobody || bounds_[c] > bounds_[top]) top = c;
+      double highest = -infinity;
+      for (std::size_t c = first; c < end; ++c) {
+        if (!settings_.lazy && !waits(c)) add(c, missing(c), chunk, worker);
+        if (scores_[c] > highest && !waits(c)) highest = scores_[c], top = c;
       }
+      highest_[chunk] = highest;
       if (top == nobody) return;
-      highest_[chunk] = bounds_[top];
-      complete(top, chunk, worker);
-      if (state_[top] == wanted) best_[chunk].offer({value(top), top});
+      if (missing(top)) add(top, missing(top), chunk, worker);
+      if (!waits(top)) best_[chunk].offer({scores_[top], top});
     });
     Best best;
     for (const Best& one : best_) best.offer(one);
     if (rows_.empty() || !settings_.lazy) return best;
     const Best lead = best;
-    std::fill(best_.begin(), best_.end(), lead);
     parallel_for_worker(n_chunks_, n_threads_, [&](std::size_t chunk, int worker) {
       if (highest_[chunk] < lead.score) return;
+      std::uint32_t open[chunk_size];  // whose bound the lead does not beat
+      std::size_t n_open = 0;
       for (std::size_t c = chunk * chunk_size; c < end_of(chunk); ++c) {
-        if (state_[c] != wanted || !best_[chunk].yields(bounds_[c], c)) continue;
-        double bound = value(c);
-        for (std::size_t count = 2; done_[c] < rows_.size() && best_[chunk].yields(bound, c);
-             count = std::min(batch, 2 * count)) {
-          const std::size_t before = done_[c];
-          add(c, count, worker);
-          n_terms_[chunk] += done_[c] - before;
-          if (state_[c] != wanted) break;
-          bound = value(c);
-        }
-        if (state_[c] == wanted && done_[c] == rows_.size()) best_[chunk].offer({bound, c});
+        if (lead.yields(scores_[c], c) && !waits(c)) open[n_open++] = static_cast<std::uint32_t>(c);
       }
+      Best own = lead;
+      for (std::size_t k = 0; k < n_open; ++k) {
+        if (k + ahead < n_open) columns_.fetch(open[k + ahead]);
+        const std::size_t c = open[k];
+        while (missing(c) && !waits(c) && own.yields(scores_[c], c)) add(c, batch, chunk, worker);
+        if (!missing(c) && !waits(c)) own.offer({scores_[c], c});
+      }
+      best_[chunk] = own;
     });
     for (const Best& one : best_) best.offer(one);
     return best;
-  }
-
-  void complete(std::size_t c, std::size_t chunk, int worker) {
-    n_terms_[chunk] += rows_.size() - done_[c];
-    if (done_[c] < rows_.size()) add(c, rows_.size(), worker);
   }
 
   std::size_t end_of(std::size_t chunk) const {
@@ -149,8 +162,7 @@ class Greedy {
   double least_;
   int n_threads_;
   std::size_t n_chunks_;
-  std::vector<double> sum_, bounds_;
-  std::vector<std::uint32_t> done_;
+  std::vector<double> sum_, done_, penalty_, scores_;
   std::vector<std::uint8_t> state_;
   std::vector<AlignedVector<double>> scratch_, chosen_;
   std::vector<const double*> rows_;

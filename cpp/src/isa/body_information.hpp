@@ -231,9 +231,35 @@ void dots(const double* a, const double* const* rows, std::size_t count, std::si
   for (; k < count; ++k) dots_of<1>(a, rows + k, ld, out + k);
 }
 
+template <bool quotient>
+BITSIEVE_INLINE void mean_scores_of(const double* __restrict relevance,
+                                    const double* __restrict sum, const double* __restrict done,
+                                    const double* __restrict penalty, std::size_t n, double chosen,
+                                    double least, double slack, double* __restrict out) {
+  for (std::size_t c = 0; c < n; ++c) {
+    const double missing = chosen - done[c];
+    const double bound = (sum[c] + least * missing) * slack;
+    const double total = missing > 0 ? bound : sum[c];
+    const double score =
+        quotient ? relevance[c] * chosen / total : relevance[c] - total / chosen;
+    out[c] = score + penalty[c];
+  }
+}
+
+void mean_scores(const double* relevance, const double* sum, const double* done,
+                 const double* penalty, std::size_t n, double chosen, double least, double slack,
+                 bool quotient, double* out) {
+  if (quotient) {
+    mean_scores_of<true>(relevance, sum, done, penalty, n, chosen, least, slack, out);
+  } else {
+    mean_scores_of<false>(relevance, sum, done, penalty, n, chosen, least, slack, out);
+  }
+}
+
 inline constexpr InformationKernels information_kernels = {
     plane_counts,
     plane_sum,
     tile_moments,
     dots,
+    mean_scores,
 };

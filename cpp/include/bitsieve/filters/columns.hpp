@@ -48,6 +48,13 @@ class UnitColumns {
   // ld values, zero past n. Of a sparse table they are written to scratch, ld aligned doubles.
   const double* column(std::size_t f, double* scratch) const;
 
+  // A hint that the column will be read soon.
+  void fetch(std::size_t f) const {
+    if (sparse_) return;
+    const double* from = units_.data() + f * ld_;
+    for (std::size_t i = 0; i < ld_ && i < 512; i += 8) prefetch(from + i);
+  }
+
   // F of one-way analysis of variance, or of the linear regression on the target; 0 for a constant
   // feature, infinite for one that the target determines.
   const std::vector<double>& f_values() const { return f_values_; }
@@ -55,14 +62,12 @@ class UnitColumns {
   // Whether all values were finite, and no square of one too great; if not, nothing else holds.
   bool is_finite() const { return finite_; }
 
-  static constexpr std::size_t block = 64;  // features a piece of memory
-
  private:
   template <typename Fill>
   void build(bool ranks, const FTarget& target, int n_threads, const Fill& fill);
 
   std::size_t n_, p_, ld_;
-  std::vector<std::unique_ptr<double[], void (*)(double*)>> blocks_;
+  AlignedBuffer<double> units_;  // n_features x ld
   std::vector<double> f_values_;
   std::unique_ptr<SparseColumns> sparse_;
   bool ranks_ = false, finite_ = true;

@@ -60,6 +60,15 @@ struct InformationKernels {
   // Limit: one vector of products a cycle from L1.
   void (*dots)(const double* a, const double* const* rows, std::size_t count, std::size_t ld,
                double* out);
+
+  // Scores of n candidates beside `chosen` features (at least one), from the terms that each has:
+  // sum[c] of done[c] terms. Missing terms count `least`, and a sum with some is scaled by `slack`
+  // to stay below what it will be.
+  //   quotient:   relevance[c] * chosen / sum          difference:   relevance[c] - sum / chosen
+  // plus penalty[c], 0 or minus infinity. Limit: one division a candidate.
+  void (*mean_scores)(const double* relevance, const double* sum, const double* done,
+                      const double* penalty, std::size_t n, double chosen, double least,
+                      double slack, bool quotient, double* out);
 };
 
 }  // namespace bitsieve
