@@ -3,7 +3,9 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <variant>
 
+#include "bitsieve/core/finite.hpp"
 #include "bitsieve/core/folds.hpp"
 #include "bitsieve/core/isa.hpp"
 #include "bitsieve/core/mask.hpp"
@@ -32,6 +34,15 @@ Array<std::uint64_t> philox(std::uint64_t seed, std::uint64_t stream, std::uint6
     for (std::size_t i = 0; i < n; ++i) words[i] = rng.next();
   }
   return out;
+}
+
+template <typename T>
+bool finite(const Array<T>& values, int n_threads) {
+  const T* from = values.data();
+  const auto count = static_cast<std::size_t>(values.size());
+  const py::gil_scoped_release release;
+  const InterruptScope scope(python_interrupt);
+  return all_finite(from, count, n_threads);
 }
 
 void check_folds(std::size_t n, std::size_t n_splits, std::size_t n_repeats) {
@@ -148,6 +159,12 @@ void register_core(py::module_& module) {
   module.def("available_isas", &available_isas);
   module.def("get_isa", &get_isa);
   module.def("set_isa", &set_isa, py::arg("name"));
+  module.def(
+      "all_finite",
+      [](const std::variant<Array<float>, Array<double>>& values, int n_threads) {
+        return std::visit([&](const auto& array) { return finite(array, n_threads); }, values);
+      },
+      py::arg("values").noconvert(), py::arg("n_threads") = 1);
   module.def("philox", &philox, py::arg("seed"), py::arg("stream"), py::arg("offset"),
              py::arg("n"));
   module.def("stratified_folds", &stratified, py::arg("codes").noconvert(), py::arg("n_classes"),

@@ -15,7 +15,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from bitsieve import _core
 from bitsieve._errors import name_columns, plural, shorten
+from bitsieve._threads import effective_n_jobs
 from bitsieve.data.frames import column_names, is_frame, matrix_of_frame, refuse_text
 
 __all__ = ["Target", "Task", "check_dtype", "check_matrix", "check_names", "check_target"]
@@ -314,7 +316,7 @@ def _row_chunks(array: NDArray[Any]) -> list[NDArray[Any]]:
 
 
 def _check_finite(array: NDArray[Any], names: list[str] | None, *, allow_nan: bool) -> None:
-    if all(np.isfinite(chunk).all() for chunk in _row_chunks(array)):
+    if _core.all_finite(array, effective_n_jobs(None)):
         return
     nan = sum(np.isnan(chunk).sum(axis=0) for chunk in _row_chunks(array))
     inf = sum(np.isinf(chunk).sum(axis=0) for chunk in _row_chunks(array))
