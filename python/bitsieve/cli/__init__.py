@@ -2,7 +2,8 @@
 
 ::
 
-    __init__.py  options, errors as one line, exit codes
+    __init__.py  options
+    errors.py    errors as one line, exit codes
     job.py       one selection job: search, outer folds, table and files
     rank.py      one ranking job: scores of all features, table and files
     input.py     what a job reads and where it may write; everything that is refused early
@@ -18,15 +19,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, TextIO
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from bitsieve._version import __version__
+from bitsieve.cli.errors import one_line_errors, show
 
 if TYPE_CHECKING:
     from bitsieve.cli.job import FinishedJob
@@ -156,7 +157,7 @@ def select(
 
     Writes selection.csv, run.json and convergence.png into the --out folder.
     """
-    with _one_line_errors():
+    with one_line_errors():
         from bitsieve.cli.job import FILES, Job
 
         job = Job(
@@ -248,7 +249,7 @@ def rank(
     Writes ranking.csv (all features) and run.json into the --out folder. A ranking is no error
     estimate.
     """
-    with _one_line_errors():
+    with one_line_errors():
         from bitsieve.cli.rank import RankJob
 
         job = RankJob(
@@ -278,12 +279,12 @@ def datasets(
     """List the bundled data sets."""
     from bitsieve.cli.input import dataset_rows
 
-    with _one_line_errors():
+    with one_line_errors():
         rows = dataset_rows()
         if as_json:
             import json
 
-            _show(json.dumps({"datasets": rows}, indent=2) + "\n")
+            show(json.dumps({"datasets": rows}, indent=2) + "\n")
         else:
             from rich import box
             from rich.console import Console
@@ -302,7 +303,7 @@ def datasets(
                 console.width = max(console.width, 120)
             with console.capture() as captured:
                 console.print(table)
-            _show(captured.get())
+            show(captured.get())
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -328,7 +329,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        with _one_line_errors():
+        with one_line_errors():
             given = list(sys.argv[1:] if arguments is None else arguments)
             code = app(given or ["--help"], standalone_mode=False)
     except typer.Exit as stop:
@@ -351,89 +352,10 @@ def _deliver(
     # A full disk must not cost what is shown, nor a full pipe what is written.
     try:
         if as_json:
-            _show(done.json())
+            show(done.json())
         elif not quiet:
-            _show(done.text())
+            show(done.text())
     finally:
         done.write()
     if not (as_json or quiet):
-        _show(f"\nWritten to {printable(str(out))}: {', '.join(files)}\n")
-
-
-def _show(text: str) -> None:
-    """Write to stdout; a reader that has had enough, such as head, is no error."""
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _give_up(sys.stdout)
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    """Say what went wrong on one line of stderr and leave with an exit code."""
-    from bitsieve.report.outcome import printable
-
-    line = printable(" ".join(str(message).split()))
-    # Not through a console: a long line must stay one line.
-    try:
-        sys.stderr.write(f"bitsieve: error: {line}\n")
-        sys.stderr.flush()
-    except OSError:
-        _give_up(sys.stderr)  # the exit code is all that is left to say
-    raise typer.Exit(code)
-
-
-@contextmanager
-def _one_line_errors() -> Iterator[None]:
-    """Turn exceptions into one line and an exit code."""
-    try:
-        yield
-    except (typer.Exit, SystemExit):
-        raise
-    except BaseException as error:
-        if os.environ.get("BITSIEVE_TRACEBACK"):
-            raise
-        if isinstance(error, OSError):
-            _give_up(sys.stdout)
-        if isinstance(error, BrokenPipeError):
-            raise typer.Exit(0) from error
-        _fail(*_line_and_code(error))
-
-
-def _line_and_code(error: BaseException) -> tuple[str, int]:
-    """Return what to say about an exception, and the exit code."""
-    chain: BaseException | None = error
-    while chain is not None:
-        # An import that Ctrl-C cuts short may raise something else because of it.
-        if isinstance(chain, (KeyboardInterrupt, typer.Abort)):
-            return "stopped by Ctrl-C before there was anything to write", 130
-        chain = chain.__cause__ or chain.__context__
-    if hasattr(error, "format_message"):  # how typer says that the command line is wrong
-        return str(error.format_message()), int(getattr(error, "exit_code", 2))
-    if isinstance(error, (ValueError, FileNotFoundError, ImportError)):
-        return _text(error), 2
-    if isinstance(error, OSError):
-        return _text(error), 1
-    if isinstance(error, MemoryError):
-        return "out of memory", 1
-    return (
-        f"{type(error).__name__}: {error} (this is a fault of the program; set "
-        "BITSIEVE_TRACEBACK=1 to see where)",
-        1,
-    )
-
-
-def _give_up(stream: TextIO) -> None:
-    """Let a stream lead nowhere if it takes no more, so that closing it does not fail again."""
-    try:
-        stream.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def _text(error: BaseException) -> str:
-    """Return the message of an exception; of a system error its reason and file."""
-    if isinstance(error, OSError) and error.strerror:
-        where = f": {error.filename}" if error.filename else ""
-        return f"{error.strerror}{where}"
-    return str(error) or type(error).__name__
+        show(f"\nWritten to {printable(str(out))}: {', '.join(files)}\n")

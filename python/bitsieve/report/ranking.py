@@ -89,9 +89,10 @@ class Ranking:
         if self.greedy:
             left = len(self.names) - self.n_ranked
             without = f", {left:,} left without a rank" if left else ""
+            taken = f"{counted(self.n_ranked)} taken{without}"
             said.append(
-                f"{self.method} takes features one by one: {counted(self.n_ranked)} taken"
-                f"{without}. A score is the criterion when the feature was taken, so scores need not fall."
+                f"{self.method} takes features one by one: {taken}. A score is the criterion when "
+                "the feature was taken, so scores need not fall."
             )
         return said
 

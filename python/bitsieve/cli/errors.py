@@ -1,0 +1,92 @@
+"""Errors as one line and an exit code, and output that nobody may read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn, TextIO
+
+import typer
+
+__all__ = ["one_line_errors", "show"]
+
+
+def show(text: str) -> None:
+    """Write to stdout; a reader that has had enough, such as head, is no error."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _give_up(sys.stdout)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    """Say what went wrong on one line of stderr and leave with an exit code."""
+    from bitsieve.report.outcome import printable
+
+    line = printable(" ".join(str(message).split()))
+    # Not through a console: a long line must stay one line.
+    try:
+        sys.stderr.write(f"bitsieve: error: {line}\n")
+        sys.stderr.flush()
+    except OSError:
+        _give_up(sys.stderr)  # the exit code is all that is left to say
+    raise typer.Exit(code)
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Turn exceptions into one line and an exit code."""
+    try:
+        yield
+    except (typer.Exit, SystemExit):
+        raise
+    except BaseException as error:
+        if os.environ.get("BITSIEVE_TRACEBACK"):
+            raise
+        if isinstance(error, OSError):
+            _give_up(sys.stdout)
+        if isinstance(error, BrokenPipeError):
+            raise typer.Exit(0) from error
+        _fail(*_line_and_code(error))
+
+
+def _line_and_code(error: BaseException) -> tuple[str, int]:
+    """Return what to say about an exception, and the exit code."""
+    chain: BaseException | None = error
+    while chain is not None:
+        # An import that Ctrl-C cuts short may raise something else because of it.
+        if isinstance(chain, (KeyboardInterrupt, typer.Abort)):
+            return "stopped by Ctrl-C before there was anything to write", 130
+        chain = chain.__cause__ or chain.__context__
+    if hasattr(error, "format_message"):  # how typer says that the command line is wrong
+        return str(error.format_message()), int(getattr(error, "exit_code", 2))
+    if isinstance(error, (ValueError, FileNotFoundError, ImportError)):
+        return _text(error), 2
+    if isinstance(error, OSError):
+        return _text(error), 1
+    if isinstance(error, MemoryError):
+        return "out of memory", 1
+    return (
+        f"{type(error).__name__}: {error} (this is a fault of the program; set "
+        "BITSIEVE_TRACEBACK=1 to see where)",
+        1,
+    )
+
+
+def _give_up(stream: TextIO) -> None:
+    """Let a stream lead nowhere if it takes no more, so that closing it does not fail again."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _text(error: BaseException) -> str:
+    """Return the message of an exception; of a system error its reason and file."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f": {error.filename}" if error.filename else ""
+        return f"{error.strerror}{where}"
+    return str(error) or type(error).__name__
