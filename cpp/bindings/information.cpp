@@ -29,6 +29,9 @@ using Codes = Array<std::int32_t>;
 using Lists = Array<std::int64_t>;
 using Numbers = Array<double>;
 using Values = std::variant<Array<float>, Array<double>>;
+using Wholes =
+    std::variant<Array<float>, Array<double>, Bytes, Array<std::int8_t>, Array<std::int16_t>,
+                 Codes, Lists>;
 using Target = std::variant<Bytes, Codes>;  // a code a sample
 
 void require(bool fine, const std::string& message) {
@@ -326,7 +329,7 @@ class PyUnitColumns {
   std::unique_ptr<UnitColumns> columns_;
 };
 
-py::tuple run_encode(const Values& x, std::size_t most, int n_threads) {
+py::tuple run_encode(const Wholes& x, std::size_t most, int n_threads) {
   require(most >= 1 && most <= 256, "most must lie in [1, 256]");
   const auto encode = [&](const auto& array) {
     require(array.ndim() == 2, "X must have shape (n_samples, n_features)");

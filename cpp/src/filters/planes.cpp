@@ -16,6 +16,33 @@ namespace {
 constexpr std::size_t most_variable_planes = 64;  // beyond them counting sample by sample is faster
 constexpr std::size_t most_counts = std::size_t{1} << 22;  // 16 MB of counts a thread
 
+void refuse_code(std::size_t feature, std::size_t code, std::size_t bound) {
+  throw std::invalid_argument("codes must lie below n_levels, but feature " +
+                              std::to_string(feature) + " has " + std::to_string(code) + " and " +
+                              std::to_string(bound) + " levels");
+}
+
+// Which of up to 64 bytes equal `value`, eight at a time.
+std::uint64_t equal_bits(const std::uint8_t* bytes, std::size_t count, std::uint8_t value) {
+  constexpr std::uint64_t low = 0x7f7f7f7f7f7f7f7fu, ones = 0x0101010101010101u;
+  std::uint64_t out = 0;
+  std::size_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes + i, 8);
+    if constexpr (std::endian::native == std::endian::big) {
+      std::uint64_t turned = 0;
+      for (int k = 0; k < 8; ++k) turned |= (word >> (8 * k) & 0xff) << (56 - 8 * k);
+      word = turned;
+    }
+    word ^= ones * value;
+    const std::uint64_t zeros = ~(((word & low) + low) | word | low) >> 7;  // a one for each
+    out |= (zeros * 0x0102040810204080u >> 56) << i;
+  }
+  for (; i < count; ++i) out |= std::uint64_t{bytes[i] == value} << i;
+  return out;
+}
+
 }  // namespace
 
 // ---- variables ----------------------------------------------------------------------------
@@ -80,7 +107,7 @@ void DiscreteTable::build(const std::int32_t* bounds, int n_threads, const Colum
   margin_at_.resize(p_);
   planes_.resize(n_blocks);
   margins_.resize(n_blocks);
-  const std::size_t w = words(), bytes = (n_ + 7) / 8;
+  const std::size_t w = words();
   std::vector<std::vector<std::uint8_t>> scratch(
       static_cast<std::size_t>(std::clamp(n_threads, 1, max_threads)));
   parallel_for_worker(n_blocks, n_threads, [&](std::size_t chunk, int worker) {
@@ -88,54 +115,78 @@ void DiscreteTable::build(const std::int32_t* bounds, int n_threads, const Colum
     codes.resize(block * n_);
     const std::size_t first = chunk * block, count = std::min(block, p_ - first);
     column(first, count, codes.data());
-    // Levels that do not occur are left out, and their numbers with them.
     std::vector<std::uint32_t>& margins = margins_[chunk];
-    std::size_t total = 0;
+    AlignedVector<std::uint64_t>& planes = planes_[chunk];
+    planes.reserve(count * w * 2);
+    std::vector<std::uint64_t> found(most_plane_levels * w);
     for (std::size_t k = 0; k < count; ++k) {
       std::uint8_t* own = codes.data() + k * n_;
-      std::uint32_t counts[256] = {};
-      for (std::size_t i = 0; i < n_; ++i) ++counts[own[i]];
-      const std::size_t bound = static_cast<std::size_t>(bounds[first + k]);
-      for (std::size_t level = bound; level < 256; ++level) {
-        if (counts[level]) {
-          throw std::invalid_argument("codes must lie below n_levels, but feature " +
-                                      std::to_string(first + k) + " has " + std::to_string(level) +
-                                      " and " + std::to_string(bound) + " levels");
-        }
-      }
-      std::uint8_t place[256] = {};
-      std::size_t levels = 0;
-      margin_at_[first + k] = static_cast<std::uint32_t>(margins.size());
-      for (std::size_t level = 0; level < bound; ++level) {
-        if (counts[level] == 0) continue;
-        place[level] = static_cast<std::uint8_t>(levels++);
-        margins.push_back(counts[level]);
-      }
-      if (levels < bound) {
-        for (std::size_t i = 0; i < n_; ++i) own[i] = place[own[i]];
-      }
-      levels_[first + k] = static_cast<std::uint16_t>(levels);
-      plane_at_[first + k] = static_cast<std::uint32_t>(total);
-      total += levels <= most_plane_levels ? (levels - 1) * w : bytes;
-    }
-    AlignedVector<std::uint64_t>& planes = planes_[chunk];
-    planes.assign(total, 0);
-    for (std::size_t k = 0; k < count; ++k) {
-      const std::uint8_t* own = codes.data() + k * n_;
-      std::uint64_t* to = planes.data() + plane_at_[first + k];
-      const std::size_t levels = levels_[first + k];
-      if (levels > most_plane_levels) {
-        std::memcpy(to, own, n_);
-        continue;
-      }
-      for (std::size_t j = 0; j < w; ++j) {
-        std::uint64_t word[most_plane_levels] = {};
-        const std::size_t begin = j * 64, end = std::min(n_, begin + 64);
-        for (std::size_t i = begin; i < end; ++i) word[own[i]] |= std::uint64_t{1} << (i - begin);
-        for (std::size_t level = 0; level + 1 < levels; ++level) to[level * w + j] = word[level];
+      const std::size_t f = first + k, bound = static_cast<std::size_t>(bounds[f]);
+      margin_at_[f] = static_cast<std::uint32_t>(margins.size());
+      plane_at_[f] = static_cast<std::uint32_t>(planes.size());
+      if (bound <= most_plane_levels) {
+        add_planes(f, own, bound, found.data(), margins, planes);
+      } else {
+        add_codes(f, own, bound, margins, planes);
       }
     }
   });
+}
+
+// Levels that do not occur are left out, and their numbers with them.
+void DiscreteTable::add_planes(std::size_t f, const std::uint8_t* codes, std::size_t bound,
+                               std::uint64_t* found, std::vector<std::uint32_t>& margins,
+                               AlignedVector<std::uint64_t>& planes) {
+  const std::size_t w = words();
+  std::size_t total = 0, levels = 0, sizes[most_plane_levels];
+  for (std::size_t level = 0; level < bound; ++level) {
+    std::uint64_t* plane = found + levels * w;
+    std::size_t size = 0;
+    for (std::size_t j = 0; j < w; ++j) {
+      plane[j] = equal_bits(codes + j * 64, std::min<std::size_t>(64, n_ - j * 64),
+                            static_cast<std::uint8_t>(level));
+      size += static_cast<std::size_t>(std::popcount(plane[j]));
+    }
+    total += size;
+    if (size) sizes[levels++] = size;
+  }
+  if (total < n_) {
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (codes[i] >= bound) refuse_code(f, codes[i], bound);
+    }
+  }
+  levels_[f] = static_cast<std::uint16_t>(levels);
+  for (std::size_t level = 0; level < levels; ++level) {
+    margins.push_back(static_cast<std::uint32_t>(sizes[level]));
+  }
+  planes.insert(planes.end(), found, found + (levels - 1) * w);
+}
+
+void DiscreteTable::add_codes(std::size_t f, std::uint8_t* codes, std::size_t bound,
+                              std::vector<std::uint32_t>& margins,
+                              AlignedVector<std::uint64_t>& planes) {
+  std::uint32_t counts[256] = {};
+  for (std::size_t i = 0; i < n_; ++i) ++counts[codes[i]];
+  std::uint8_t place[256] = {};
+  std::size_t levels = 0;
+  for (std::size_t level = 0; level < 256; ++level) {
+    if (counts[level] == 0) continue;
+    if (level >= bound) refuse_code(f, level, bound);
+    place[level] = static_cast<std::uint8_t>(levels++);
+  }
+  for (std::size_t i = 0; i < n_; ++i) codes[i] = place[codes[i]];
+  if (levels <= most_plane_levels) {  // fewer occur than there might be
+    std::vector<std::uint64_t> found(most_plane_levels * words());
+    add_planes(f, codes, levels, found.data(), margins, planes);
+    return;
+  }
+  levels_[f] = static_cast<std::uint16_t>(levels);
+  for (std::size_t level = 0; level < 256; ++level) {
+    if (counts[level]) margins.push_back(counts[level]);
+  }
+  const std::size_t begin = planes.size();
+  planes.resize(begin + (n_ + 7) / 8, 0);
+  std::memcpy(planes.data() + begin, codes, n_);
 }
 
 DiscreteTable::DiscreteTable(const std::uint8_t* codes, std::size_t n, std::size_t p,

@@ -39,6 +39,7 @@ Discretization = Literal["auto", "mdl", "equal_width", "equal_frequency", "mean_
 Correction = Literal["miller_madow", "dirichlet"]
 Missing = Literal["error", "level"]
 
+_WHOLE = [np.dtype(t) for t in (np.uint8, np.int8, np.int16, np.int32, np.int64)]
 _BLOCK = 1 << 21  # values of a sparse table that are dense at a time
 
 
@@ -159,11 +160,23 @@ def _dense_levels(
     if discretization is None:
         return levels_of(X, y, None, discrete_features=discrete_features, **options), y
     del codes
-    if missing == "level":  # NaN among whole numbers leaves them levels
+    if missing == "level" and array.dtype.kind == "f":  # NaN among whole numbers leaves them levels
         faults = _core.level_cut_points(array, max_levels=limit, n_threads=1)[2]
         whole = faults == 0
     found = find_cuts(array, y, method="mean_sd", discrete_features=known | whole, **options)
     return apply_cuts(found, missing, n_jobs), y
+
+
+def _is_whole(X: Any) -> bool:
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in _WHOLE
+        and X.flags.c_contiguous
+        and X.flags.aligned
+        and X.shape[0] >= 2
+        and X.shape[1] >= 1
+    )
 
 
 def _sparse_table(X: Any, y: Any, n_threads: int, options: dict[str, Any]) -> _core.DiscreteTable:

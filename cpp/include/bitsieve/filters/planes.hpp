@@ -68,6 +68,11 @@ class DiscreteTable {
  private:
   template <typename Column>
   void build(const std::int32_t* bounds, int n_threads, const Column& column);
+  void add_planes(std::size_t f, const std::uint8_t* codes, std::size_t bound,
+                  std::uint64_t* found, std::vector<std::uint32_t>& margins,
+                  AlignedVector<std::uint64_t>& planes);
+  void add_codes(std::size_t f, std::uint8_t* codes, std::size_t bound,
+                 std::vector<std::uint32_t>& margins, AlignedVector<std::uint64_t>& planes);
 
   std::size_t n_, p_;
   std::vector<std::uint16_t> levels_;
