@@ -1,8 +1,10 @@
 // Instruction sets, masks, folds and random numbers.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <variant>
 
 #include "bitsieve/core/finite.hpp"
@@ -17,7 +19,28 @@ namespace py = pybind11;
 
 namespace bitsieve {
 
+namespace {
+
+unsigned long main_thread = 0;  // as Python numbers threads
+
+bool is_finalizing() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
+}  // namespace
+
 bool python_interrupt() {
+  // Only the main thread hears signals (after a fork, whichever thread forked). Others need not
+  // take the lock, and must not while the interpreter ends: taking it would end the thread in the
+  // middle of C++, and with it the process. They wait for the end instead.
+  if (PyThread_get_thread_ident() != main_thread && fork_generation() == 0) {
+    while (is_finalizing()) std::this_thread::sleep_for(std::chrono::hours(1));
+    return false;
+  }
   const py::gil_scoped_acquire gil;
   return PyErr_CheckSignals() != 0;
 }
@@ -148,6 +171,7 @@ Array<std::uint64_t> median(const Array<std::uint64_t>& words, const Array<std::
 }  // namespace
 
 void register_core(py::module_& module) {
+  main_thread = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
   py::register_exception_translator([](std::exception_ptr error) {
     try {
       if (error) std::rethrow_exception(error);
