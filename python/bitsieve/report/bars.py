@@ -214,7 +214,7 @@ def _draw_curve(axes: Axes, info: RankingInfo) -> None:
     else:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("rank")
-    axes.set_ylabel(_escaped(info.label))
+    axes.set_ylabel("score")
     axes.grid(color="#e6e6e6", linewidth=0.8)
     if n_shown < n_ranked:
         axes.legend(loc="best", fontsize=8, framealpha=0.9)
