@@ -1,7 +1,14 @@
 // Pairs and ranks: one feature's samples against one another.
+//
+//   a chunk of features -> float32 keys with the class in their lowest bits -> one network sorts 16
+//   of them at a time -> sums of ranks a class
+//
+// Where a bit that the class took, or that float32 does not have, could have told two neighbours
+// apart, the feature goes the exact way: its pairs are counted, or its values sorted in full.
 #include <algorithm>
-#include <cmath>
 #include <bit>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -13,12 +20,14 @@
 namespace bitsieve {
 namespace {
 
-constexpr std::size_t block = 256;  // features a chunk: rows of a kilobyte
-constexpr std::size_t most_wide = 64;  // features a chunk of the ranks
+constexpr std::size_t block = 256;  // features a chunk: rows of a kilobyte or two
 
 // The network costs n (log2 n)^2 / 4 exchanges of 8 features each; from here on sorting one feature
 // after another is cheaper.
 constexpr std::size_t network_limit = 4096;
+constexpr std::size_t keys_limit = 1024;       // what rank_classes takes
+constexpr std::size_t key_classes_limit = 8;   // three bits of a key
+constexpr std::size_t few_pairs = 400;         // counting them is quicker than sorting
 
 // A float32 value is exact in a float64 with 29 bits to spare: they hold the sample's number, so
 // that one sort of plain numbers carries it along. Zero has no spare bits; the smallest float32 is
@@ -30,7 +39,69 @@ double packed(float value, std::size_t number) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(wide) | number);
 }
 
-// One feature's sorted samples, every `stride` values, and what is asked about their ranks.
+template <typename T>
+const MomentKernels<T>& typed_kernels() {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    return kernels().univariate->single;
+  } else {
+    return kernels().univariate->twofold;
+  }
+}
+
+// Rows of a sort of n.
+std::size_t padded(std::size_t n) { return (n + sort_padding - 1) / sort_padding * sort_padding; }
+
+std::size_t workers(int n_threads) {
+  return static_cast<std::size_t>(std::clamp(n_threads, 1, max_threads));
+}
+
+// Keys of one chunk of features, and which tiles of them the keys cannot tell all about.
+template <typename T>
+class KeyRanks {
+ public:
+  // Of features [begin, begin + width): calls known(f, lane, twice, ties) for those whose ranks the
+  // keys tell, with twice[c * rank_lanes + lane]; gives the others, in ascending order.
+  template <typename Known>
+  const std::vector<std::size_t>& operator()(Columns<T> x, const std::int32_t* codes,
+                                             std::size_t n_classes, std::size_t begin,
+                                             std::size_t width, const Known& known) {
+    const std::size_t n = x.n_samples;
+    const std::uint32_t mask = n_classes <= 2 ? 1u : n_classes <= 4 ? 3u : 7u;
+    keys_.resize(padded(n) * block);
+    open_.clear();
+    typed_kernels<T>().rank_keys(x.values + begin, x.n_features, n, width, codes, mask, keys_.data(),
+                                 lossy_, poison_);
+    for (std::size_t tile = 0; tile < width; tile += rank_lanes) {
+      const std::size_t m = std::min(rank_lanes, width - tile);
+      // Values with few digits in decimals fill all bits and tie: keys do not help there.
+      if (tile >= 2 * rank_lanes && 2 * open_.size() > tile) {
+        for (std::size_t f = tile; f < tile + m; ++f) open_.push_back(begin + f);
+        continue;
+      }
+      kernels().univariate->rank_classes(keys_.data() + tile * padded(n), n,
+                                         static_cast<std::uint32_t>(n_classes), mask, twice_, ties_);
+      for (std::size_t lane = 0; lane < m; ++lane) {
+        if (lossy_[tile + lane] != 0 && ties_[lane] != 0) {
+          open_.push_back(begin + tile + lane);
+        } else {
+          known(begin + tile + lane, lane, twice_, ties_);
+        }
+      }
+    }
+    return open_;
+  }
+
+  double poison(std::size_t offset) const { return static_cast<double>(poison_[offset]); }
+
+ private:
+  AlignedVector<float> keys_;
+  std::vector<std::size_t> open_;
+  std::uint32_t lossy_[block];
+  T poison_[block];
+  std::uint32_t twice_[key_classes_limit * rank_lanes], ties_[rank_lanes];
+};
+
+// One feature's sorted samples, and what is asked about their ranks.
 struct Walk {
   const std::int32_t* codes;
   std::size_t n_classes;
@@ -62,20 +133,110 @@ struct Walk {
   }
 };
 
-struct Scratch {
-  AlignedVector<double> keys, carried;
-  std::vector<std::int32_t> order;
-  std::vector<std::int64_t> twice;
+// Ranks of listed features, by a full sort of their values.
+template <typename T>
+class FullRanks {
+ public:
+  explicit FullRanks(std::size_t n_classes) : twice_(n_classes) {}
+
+  // done(f, twice, ties, cross, poison) for each feature.
+  template <typename Done>
+  void operator()(Columns<T> x, const Walk& walk, const std::size_t* features, std::size_t count,
+                  const Done& done) {
+    for (std::size_t k = 0; k < count; k += sort_lanes) {
+      const std::size_t m = std::min(sort_lanes, count - k);
+      if (x.n_samples <= network_limit) {
+        together(x, walk, features + k, m, done);
+      } else {
+        for (std::size_t lane = 0; lane < m; ++lane) alone(x, walk, features[k + lane], done);
+      }
+    }
+  }
+
+ private:
+  static constexpr bool single = sizeof(T) == sizeof(float);
+
+  template <typename Done>
+  void together(Columns<T> x, const Walk& walk, const std::size_t* features, std::size_t m,
+                const Done& done) {
+    const std::size_t n = x.n_samples;
+    keys_.resize(padded(n) * sort_lanes);
+    std::fill(keys_.begin() + static_cast<std::ptrdiff_t>(n * sort_lanes), keys_.end(),
+              std::numeric_limits<double>::infinity());
+    T poison[sort_lanes] = {};
+    for (std::size_t i = 0; i < n; ++i) {
+      const T* row = x.values + i * x.n_features;
+      for (std::size_t lane = 0; lane < sort_lanes; ++lane) {
+        const T value = row[features[std::min(lane, m - 1)]];
+        poison[lane] += value * T{0};
+        if constexpr (single) {
+          keys_[i * sort_lanes + lane] = packed(value, i);
+        } else {
+          keys_[i * sort_lanes + lane] = value;
+        }
+      }
+    }
+    if constexpr (single) {
+      kernels().univariate->sort(keys_.data(), padded(n));
+    } else {
+      carried_.resize(padded(n) * sort_lanes);
+      for (std::size_t i = 0; i < n; ++i) {
+        std::fill_n(carried_.begin() + static_cast<std::ptrdiff_t>(i * sort_lanes), sort_lanes,
+                    static_cast<double>(i));
+      }
+      kernels().univariate->sort_with(keys_.data(), carried_.data(), padded(n));
+    }
+    for (std::size_t lane = 0; lane < m; ++lane) {
+      const double* key = keys_.data() + lane;
+      double ties = 0, cross = 0;
+      if constexpr (single) {
+        const auto bits = [key](std::size_t k) {
+          return std::bit_cast<std::uint64_t>(key[k * sort_lanes]);
+        };
+        walk([&](std::size_t k) { return bits(k) & ~number_mask; },
+             [&](std::size_t k) { return static_cast<std::size_t>(bits(k) & number_mask); },
+             twice_.data(), &ties, &cross);
+      } else {
+        const double* number = carried_.data() + lane;
+        walk([&](std::size_t k) { return key[k * sort_lanes]; },
+             [&](std::size_t k) { return static_cast<std::size_t>(number[k * sort_lanes]); },
+             twice_.data(), &ties, &cross);
+      }
+      done(features[lane], twice_.data(), ties, cross, static_cast<double>(poison[lane]));
+    }
+  }
+
+  template <typename Done>
+  void alone(Columns<T> x, const Walk& walk, std::size_t feature, const Done& done) {
+    const std::size_t n = x.n_samples;
+    keys_.resize(n);
+    order_.resize(n);
+    double poison = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double value = static_cast<double>(x.values[i * x.n_features + feature]);
+      poison += value * 0.0;
+      keys_[i] = std::isfinite(value) ? value : 0.0;
+    }
+    std::iota(order_.begin(), order_.end(), 0);
+    std::sort(order_.begin(), order_.end(), [this](std::int32_t i, std::int32_t j) {
+      const double a = keys_[static_cast<std::size_t>(i)], b = keys_[static_cast<std::size_t>(j)];
+      return a < b || (a == b && i < j);
+    });
+    double ties = 0, cross = 0;
+    const auto number = [this](std::size_t k) { return static_cast<std::size_t>(order_[k]); };
+    walk([&](std::size_t k) { return keys_[number(k)]; }, number, twice_.data(), &ties, &cross);
+    done(feature, twice_.data(), ties, cross, poison);
+  }
+
+  AlignedVector<double> keys_, carried_;
+  std::vector<std::int32_t> order_;
+  std::vector<std::int64_t> twice_;
 };
 
 }  // namespace
 
 template <typename T>
 void pair_wins(Columns<T> x, const std::int32_t* codes, int n_threads, double* wins) {
-  const auto& kernel = [] () -> const MomentKernels<T>& {
-    if constexpr (sizeof(T) == sizeof(float)) return kernels().univariate->single;
-    else return kernels().univariate->twofold;
-  }();
   const std::size_t n = x.n_samples, p = x.n_features;
   std::vector<std::size_t> order;  // the samples of code 1, then the others
   for (std::size_t i = 0; i < n; ++i) {
@@ -85,36 +246,47 @@ void pair_wins(Columns<T> x, const std::int32_t* codes, int n_threads, double* w
   for (std::size_t i = 0; i < n; ++i) {
     if (codes[i] != 1) order.push_back(i);
   }
-  // Rows are read a kilobyte at a time into tiles of pair_lanes features; a tile stays in cache.
-  constexpr std::size_t tiles = block / pair_lanes;
-  std::vector<AlignedVector<T>> buffers(static_cast<std::size_t>(std::clamp(n_threads, 1, max_threads)));
+  const bool by_keys = n <= keys_limit && n_high * (n - n_high) > few_pairs;
+  const double least = static_cast<double>(n_high * (n_high + 1));  // doubled ranks of the lowest
+  struct Scratch {
+    KeyRanks<T> ranks;
+    AlignedVector<T> tile;
+    std::vector<std::size_t> all;
+  };
+  std::vector<Scratch> scratches(workers(n_threads));
   parallel_for_worker((p + block - 1) / block, n_threads, [&](std::size_t chunk, int worker) {
-    auto& buffer = buffers[static_cast<std::size_t>(worker)];
-    buffer.resize(n * block);
+    Scratch& scratch = scratches[static_cast<std::size_t>(worker)];
     const std::size_t begin = chunk * block, width = std::min(block, p - begin);
-    T poison[block] = {};  // zero, or NaN where a value is not finite
-    for (std::size_t k = 0; k < n; ++k) {
-      const T* row = x.values + order[k] * p + begin;
-      for (std::size_t f = 0; f < width; ++f) poison[f] += row[f] * T{0};
-      if (k + 4 < n) {
-        const T* next = x.values + order[k + 4] * p + begin;
-        for (std::size_t f = 0; f < width; f += cache_line / sizeof(T)) prefetch(next + f);
-      }
-      for (std::size_t t = 0; t < tiles && t * pair_lanes < width; ++t) {
-        T* to = buffer.data() + (t * n + k) * pair_lanes;
-        const std::size_t m = std::min(pair_lanes, width - t * pair_lanes);
-        std::copy(row + t * pair_lanes, row + t * pair_lanes + m, to);
-        std::fill(to + m, to + pair_lanes, T{0});
-      }
+    const std::vector<std::size_t>* open = &scratch.all;
+    if (by_keys) {
+      const auto known = [&](std::size_t f, std::size_t lane, const std::uint32_t* twice,
+                             const std::uint32_t*) {
+        wins[f] = (static_cast<double>(twice[rank_lanes + lane]) - least) / 2 +
+                  scratch.ranks.poison(f - begin);
+      };
+      open = &scratch.ranks(x, codes, 2, begin, width, known);
+    } else {
+      scratch.all.resize(width);
+      std::iota(scratch.all.begin(), scratch.all.end(), begin);
     }
-    for (std::size_t t = 0; t < tiles && t * pair_lanes < width; ++t) {
-      const T* tile = buffer.data() + t * n * pair_lanes;
+    scratch.tile.resize(n * pair_lanes);
+    for (std::size_t first = 0; first < open->size(); first += pair_lanes) {
+      const std::size_t m = std::min(pair_lanes, open->size() - first);
+      T poison[pair_lanes] = {};
+      for (std::size_t k = 0; k < n; ++k) {
+        const T* row = x.values + order[k] * p;
+        T* to = scratch.tile.data() + k * pair_lanes;
+        for (std::size_t lane = 0; lane < pair_lanes; ++lane) {
+          to[lane] = row[(*open)[first + std::min(lane, m - 1)]];
+          poison[lane] += to[lane] * T{0};
+        }
+      }
       std::uint32_t twice[pair_lanes];
-      kernel.pairs(tile, n_high, tile + n_high * pair_lanes, n - n_high, twice);
-      const std::size_t m = std::min(pair_lanes, width - t * pair_lanes);
+      typed_kernels<T>().pairs(scratch.tile.data(), n_high,
+                               scratch.tile.data() + n_high * pair_lanes, n - n_high, twice);
       for (std::size_t lane = 0; lane < m; ++lane) {
-        const std::size_t f = t * pair_lanes + lane;
-        wins[begin + f] = static_cast<double>(twice[lane]) / 2 + static_cast<double>(poison[f]);
+        wins[(*open)[first + lane]] =
+            static_cast<double>(twice[lane]) / 2 + static_cast<double>(poison[lane]);
       }
     }
   });
@@ -123,108 +295,45 @@ void pair_wins(Columns<T> x, const std::int32_t* codes, int n_threads, double* w
 template <typename T>
 void rank_sums(Columns<T> x, const std::int32_t* codes, std::size_t n_classes, const double* y,
                int n_threads, double* sums, double* ties, double* cross) {
-  const auto& kernel = *kernels().univariate;
   const std::size_t n = x.n_samples, p = x.n_features;
   const Walk walk{codes, n_classes, y, n};
-  const bool network = n <= network_limit;
-  constexpr bool single = sizeof(T) == sizeof(float);
-  // As many features a chunk as fill the second cache; all of a sample's neighbours share a line.
-  const std::size_t wide = std::max<std::size_t>(
-      sort_lanes, std::min<std::size_t>(most_wide, 65536 / n / sort_lanes * sort_lanes));
-  std::vector<Scratch> all(static_cast<std::size_t>(std::clamp(n_threads, 1, max_threads)));
+  const bool by_keys = n <= keys_limit && n_classes <= key_classes_limit && y == nullptr;
+  struct Scratch {
+    KeyRanks<T> ranks;
+    FullRanks<T> full;
+    std::vector<std::size_t> all;
+  };
+  std::vector<Scratch> scratches(workers(n_threads), Scratch{{}, FullRanks<T>(n_classes), {}});
+  // A long sort is a small chunk, so that an interrupt is seen in time.
+  const std::size_t wide =
+      by_keys ? block : std::clamp<std::size_t>(block * 256 / n / sort_lanes, 1, 8) * sort_lanes;
   parallel_for_worker((p + wide - 1) / wide, n_threads, [&](std::size_t chunk, int worker) {
-    Scratch& scratch = all[static_cast<std::size_t>(worker)];
-    scratch.twice.resize(n_classes);
-    scratch.keys.resize(n * wide);
+    Scratch& scratch = scratches[static_cast<std::size_t>(worker)];
     const std::size_t begin = chunk * wide, width = std::min(wide, p - begin);
-    const std::size_t groups = (width + sort_lanes - 1) / sort_lanes;
-    T poison[most_wide] = {};
-    for (std::size_t i = 0; i < n; ++i) {
-      const T* row = x.values + i * p + begin;
-      if (i + 8 < n) {
-        const T* next = x.values + (i + 8) * p + begin;
-        for (std::size_t f = 0; f < width; f += cache_line / sizeof(T)) prefetch(next + f);
-      }
-      for (std::size_t f = 0; f < width; ++f) poison[f] += row[f] * T{0};
-    }
-    const auto finish = [&](std::size_t f, auto&& value, auto&& number) {
-      double unused = 0;
-      walk(value, number, scratch.twice.data(), ties + f, cross == nullptr ? &unused : cross + f);
-      for (std::size_t c = 0; c < n_classes; ++c) {
-        sums[c * p + f] =
-            static_cast<double>(scratch.twice[c]) / 2 + static_cast<double>(poison[f - begin]);
-      }
-    };
-    if (network) {
-      for (std::size_t i = 0; i < n; ++i) {
-        const T* row = x.values + i * p + begin;
-        for (std::size_t g = 0; g < groups; ++g) {
-          double* to = scratch.keys.data() + (g * n + i) * sort_lanes;
-          for (std::size_t lane = 0; lane < sort_lanes; ++lane) {
-            const std::size_t f = std::min(g * sort_lanes + lane, width - 1);
-            if constexpr (single) {
-              to[lane] = packed(row[f], i);
-            } else {
-              to[lane] = row[f];
-            }
-          }
+    const std::vector<std::size_t>* open = &scratch.all;
+    if (by_keys) {
+      const auto known = [&](std::size_t f, std::size_t lane, const std::uint32_t* twice,
+                             const std::uint32_t* tied) {
+        for (std::size_t c = 0; c < n_classes; ++c) {
+          sums[c * p + f] = static_cast<double>(twice[c * rank_lanes + lane]) / 2 +
+                            scratch.ranks.poison(f - begin);
         }
-      }
-      if constexpr (!single) scratch.carried.resize(n * sort_lanes);
-      for (std::size_t g = 0; g < groups; ++g) {
-        double* keys = scratch.keys.data() + g * n * sort_lanes;
-        if constexpr (single) {
-          kernel.sort(keys, n);
-        } else {
-          for (std::size_t i = 0; i < n; ++i) {
-            for (std::size_t lane = 0; lane < sort_lanes; ++lane) {
-              scratch.carried[i * sort_lanes + lane] = static_cast<double>(i);
-            }
-          }
-          kernel.sort_with(keys, scratch.carried.data(), n);
-        }
-        for (std::size_t lane = 0; lane < sort_lanes && g * sort_lanes + lane < width; ++lane) {
-          const double* key = keys + lane;
-          if constexpr (single) {
-            finish(
-                begin + g * sort_lanes + lane,
-                [key](std::size_t k) {
-                  return std::bit_cast<std::uint64_t>(key[k * sort_lanes]) & ~number_mask;
-                },
-                [key](std::size_t k) {
-                  return static_cast<std::size_t>(std::bit_cast<std::uint64_t>(key[k * sort_lanes]) &
-                                                  number_mask);
-                });
-          } else {
-            const double* number = scratch.carried.data() + lane;
-            finish(
-                begin + g * sort_lanes + lane, [key](std::size_t k) { return key[k * sort_lanes]; },
-                [number](std::size_t k) {
-                  return static_cast<std::size_t>(number[k * sort_lanes]);
-                });
-          }
-        }
-      }
-      return;
+        ties[f] = static_cast<double>(tied[lane]);
+      };
+      open = &scratch.ranks(x, codes, n_classes, begin, width, known);
+    } else {
+      scratch.all.resize(width);
+      std::iota(scratch.all.begin(), scratch.all.end(), begin);
     }
-    for (std::size_t i = 0; i < n; ++i) {
-      const T* row = x.values + i * p + begin;
-      for (std::size_t f = 0; f < width; ++f) {
-        scratch.keys[f * n + i] = std::isfinite(row[f]) ? static_cast<double>(row[f]) : 0.0;
-      }
-    }
-    scratch.order.resize(n);
-    for (std::size_t f = 0; f < width; ++f) {
-      const double* key = scratch.keys.data() + f * n;
-      std::iota(scratch.order.begin(), scratch.order.end(), 0);
-      const std::int32_t* order = scratch.order.data();
-      std::sort(scratch.order.begin(), scratch.order.end(), [key](std::int32_t i, std::int32_t j) {
-        return key[i] < key[j] || (key[i] == key[j] && i < j);
-      });
-      finish(
-          begin + f, [&](std::size_t k) { return key[order[k]]; },
-          [&](std::size_t k) { return static_cast<std::size_t>(order[k]); });
-    }
+    scratch.full(x, walk, open->data(), open->size(),
+                 [&](std::size_t f, const std::int64_t* twice, double tied, double product,
+                     double poison) {
+                   for (std::size_t c = 0; c < n_classes; ++c) {
+                     sums[c * p + f] = static_cast<double>(twice[c]) / 2 + poison;
+                   }
+                   ties[f] = tied;
+                   if (cross != nullptr) cross[f] = product;
+                 });
   });
 }
 

@@ -130,6 +130,7 @@ void comoments(const T* x, std::size_t ld, std::size_t n, const double* y, std::
 // What the pair counts and the sort need of an instruction set: vectors that compare, count and
 // exchange. Elsewhere the compiler makes them of short loops.
 #if defined(__AVX512F__)
+inline constexpr int register_rows = 16;  // what a sort holds at once
 struct Floats {
   using T = float;
   using V = __m512;
@@ -144,6 +145,18 @@ struct Floats {
   }
   static C add(C a, C b) { return _mm512_add_epi32(a, b); }
   static void store(std::uint32_t* p, C t) { _mm512_storeu_si512(p, t); }
+  static void store(float* p, V a) { _mm512_storeu_ps(p, a); }
+  static V minimum(V a, V b) { return _mm512_min_ps(a, b); }
+  static V maximum(V a, V b) { return _mm512_max_ps(a, b); }
+  static C add_class(C t, V key, std::uint32_t mask, std::uint32_t c, std::uint32_t rank) {
+    const C bits = _mm512_and_si512(_mm512_castps_si512(key), splat(mask));
+    return _mm512_mask_add_epi32(t, _mm512_cmpeq_epi32_mask(bits, splat(c)), t, splat(rank));
+  }
+  static C count_equal(C t, V a, V b, std::uint32_t mask) {
+    const C differ = _mm512_xor_si512(_mm512_castps_si512(a), _mm512_castps_si512(b));
+    return _mm512_mask_add_epi32(t, _mm512_testn_epi32_mask(differ, splat(~mask)), t, splat(1));
+  }
+  static C splat(std::uint32_t a) { return _mm512_set1_epi32(static_cast<int>(a)); }
 };
 struct Doubles {
   using T = double;
@@ -172,6 +185,7 @@ struct Doubles {
   }
 };
 #elif defined(__AVX2__)
+inline constexpr int register_rows = 8;
 struct Floats {
   using T = float;
   using V = __m256;
@@ -187,6 +201,19 @@ struct Floats {
   static void store(std::uint32_t* p, C t) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), t);
   }
+  static void store(float* p, V a) { _mm256_storeu_ps(p, a); }
+  static V minimum(V a, V b) { return _mm256_min_ps(a, b); }
+  static V maximum(V a, V b) { return _mm256_max_ps(a, b); }
+  static C add_class(C t, V key, std::uint32_t mask, std::uint32_t c, std::uint32_t rank) {
+    const C bits = _mm256_and_si256(_mm256_castps_si256(key), splat(mask));
+    return _mm256_add_epi32(t, _mm256_and_si256(_mm256_cmpeq_epi32(bits, splat(c)), splat(rank)));
+  }
+  static C count_equal(C t, V a, V b, std::uint32_t mask) {
+    const C differ = _mm256_xor_si256(_mm256_castps_si256(a), _mm256_castps_si256(b));
+    const C above = _mm256_and_si256(differ, splat(~mask));
+    return _mm256_sub_epi32(t, _mm256_cmpeq_epi32(above, _mm256_setzero_si256()));
+  }
+  static C splat(std::uint32_t a) { return _mm256_set1_epi32(static_cast<int>(a)); }
 };
 struct Doubles {
   using T = double;
@@ -215,6 +242,7 @@ struct Doubles {
   }
 };
 #else
+inline constexpr int register_rows = 8;
 template <typename Number>
 struct Portable {
   using T = Number;
@@ -252,6 +280,19 @@ struct Portable {
     for (std::size_t lane = 0; lane < width; ++lane) a.v[lane] = a.v[lane] > b.v[lane] ? a.v[lane] : b.v[lane];
     return a;
   }
+  static C add_class(C t, const V& key, std::uint32_t mask, std::uint32_t c, std::uint32_t rank) {
+    for (std::size_t lane = 0; lane < width; ++lane) {
+      t.v[lane] += (bits(key.v[lane]) & mask) == c ? rank : 0u;
+    }
+    return t;
+  }
+  static C count_equal(C t, const V& a, const V& b, std::uint32_t mask) {
+    for (std::size_t lane = 0; lane < width; ++lane) {
+      t.v[lane] += ((bits(a.v[lane]) ^ bits(b.v[lane])) & ~mask) == 0 ? 1u : 0u;
+    }
+    return t;
+  }
+  static std::uint32_t bits(float value) { return __builtin_bit_cast(std::uint32_t, value); }
   static void exchange(const V& a, const V& b, V& low, V& high) {
     for (std::size_t lane = 0; lane < width; ++lane) {
       const bool stay = a.v[lane] <= b.v[lane];
@@ -294,69 +335,356 @@ void pairs(const typename Isa::T* high, std::size_t n_high, const typename Isa::
   }
 }
 
-struct Exchange {
-  double* keys;
-  void operator()(std::size_t i, std::size_t j) const {
-    double* low = keys + i * sort_lanes;
-    double* high = keys + j * sort_lanes;
-    for (std::size_t v = 0; v < sort_lanes; v += Doubles::width) {
-      const auto a = Doubles::load(low + v), b = Doubles::load(high + v);
-      Doubles::store(low + v, Doubles::minimum(a, b));
-      Doubles::store(high + v, Doubles::maximum(a, b));
-    }
+// Rows that a sort works on: one vector of lanes of each.
+template <typename Isa, std::size_t lanes>
+struct KeyRows {
+  static constexpr int block = register_rows;
+  using Item = typename Isa::V;
+  typename Isa::T* keys;
+  Item load(std::size_t row) const { return Isa::load(keys + row * lanes); }
+  void store(std::size_t row, const Item& item) const { Isa::store(keys + row * lanes, item); }
+  static void order(Item& a, Item& b) {
+    const Item low = Isa::minimum(a, b);
+    b = Isa::maximum(a, b);
+    a = low;
   }
 };
 
-struct ExchangeWith {
+struct PairRows {
+  static constexpr int block = register_rows / 2;
+  struct Item {
+    Doubles::V key, carried;
+  };
   double* keys;
   double* carried;
-  void operator()(std::size_t i, std::size_t j) const {
-    const std::size_t low = i * sort_lanes, high = j * sort_lanes;
-    for (std::size_t v = 0; v < sort_lanes; v += Doubles::width) {
-      const auto a = Doubles::load(keys + low + v), b = Doubles::load(keys + high + v);
-      auto first = Doubles::load(carried + low + v), second = Doubles::load(carried + high + v);
-      Doubles::exchange(a, b, first, second);
-      Doubles::store(keys + low + v, Doubles::minimum(a, b));
-      Doubles::store(keys + high + v, Doubles::maximum(a, b));
-      Doubles::store(carried + low + v, first);
-      Doubles::store(carried + high + v, second);
+  Item load(std::size_t row) const {
+    return {Doubles::load(keys + row * sort_lanes), Doubles::load(carried + row * sort_lanes)};
+  }
+  void store(std::size_t row, const Item& item) const {
+    Doubles::store(keys + row * sort_lanes, item.key);
+    Doubles::store(carried + row * sort_lanes, item.carried);
+  }
+  static void order(Item& a, Item& b) {
+    Doubles::exchange(a.key, b.key, a.carried, b.carried);
+    const Doubles::V low = Doubles::minimum(a.key, b.key);
+    b.key = Doubles::maximum(a.key, b.key);
+    a.key = low;
+  }
+};
+
+// A network over items in registers, written out by the compiler: Batcher's odd-even merge sort of
+// `count` items, a power of two, from `first` on.
+template <typename Rows, int first, int count>
+struct Network {
+  using Item = typename Rows::Item;
+
+  static BITSIEVE_INLINE void sort(Item* items) {
+    if constexpr (count > 1) {
+      Network<Rows, first, count / 2>::sort(items);
+      Network<Rows, first + count / 2, count / 2>::sort(items);
+      merge<first, 1>(items);
+    }
+  }
+
+  // Smooth out a sequence that first rises and then falls, or the reverse.
+  static BITSIEVE_INLINE void clean(Item* items) {
+    if constexpr (count > 1) {
+      each<first, count / 2, 1, first + count / 2>(items);
+      Network<Rows, first, count / 2>::clean(items);
+      Network<Rows, first + count / 2, count / 2>::clean(items);
+    }
+  }
+
+ private:
+  template <int start, int step>
+  static BITSIEVE_INLINE void merge(Item* items) {
+    if constexpr (2 * step < count) {
+      merge<start, 2 * step>(items);
+      merge<start + step, 2 * step>(items);
+      each<start + step, step, 2 * step, first + count - step>(items);
+    } else {
+      Rows::order(items[start], items[start + step]);
+    }
+  }
+
+  // i = at, at + stride, ... below end: order(i, i + distance)
+  template <int at, int distance, int stride, int end>
+  static BITSIEVE_INLINE void each(Item* items) {
+    if constexpr (at < end) {
+      Rows::order(items[at], items[at + distance]);
+      each<at + stride, distance, stride, end>(items);
     }
   }
 };
 
-// Knuth's algorithm M; its bit test is turned into runs of 2^t exchanges.
-template <typename Step>
-void merge_exchange(std::size_t n, const Step& step) {
-  std::size_t top = 1;
-  while (2 * top < n) top *= 2;
-  for (std::size_t p = top; p > 0; p /= 2) {
-    std::size_t q = top, r = 0, d = p;
-    for (;;) {
-      for (std::size_t begin = r; begin + d < n; begin += 2 * p) {
-        const std::size_t end = begin + p < n - d ? begin + p : n - d;
-        for (std::size_t i = begin; i < end; ++i) step(i, i + d);
+// Sort n rows, a multiple of Rows::block: blocks in registers, then runs merged pairwise as bitonic
+// sequences, the last steps of a merge in registers again. Rows past n count as infinite.
+template <typename Rows>
+void sort_rows(const Rows& rows, std::size_t n) {
+  constexpr std::size_t block = Rows::block;
+  using Item = typename Rows::Item;
+  using InRegisters = Network<Rows, 0, Rows::block>;
+  const auto exchange = [&rows](std::size_t i, std::size_t j) {
+    Item a = rows.load(i), b = rows.load(j);
+    Rows::order(a, b);
+    rows.store(i, a);
+    rows.store(j, b);
+  };
+  for (std::size_t begin = 0; begin < n; begin += block) {
+    Item items[block];
+    for (std::size_t k = 0; k < block; ++k) items[k] = rows.load(begin + k);
+    InRegisters::sort(items);
+    for (std::size_t k = 0; k < block; ++k) rows.store(begin + k, items[k]);
+  }
+  for (std::size_t run = block; run < n; run *= 2) {
+    for (std::size_t begin = 0; begin + run < n; begin += 2 * run) {
+      const std::size_t last = begin + 2 * run - 1;
+      for (std::size_t i = last < n ? begin : begin + last - (n - 1); i < begin + run; ++i) {
+        exchange(i, begin + last - i);
       }
-      if (q == p) break;
-      d = q - p;
-      q /= 2;
-      r = p;
+    }
+    for (std::size_t step = run / 2; step >= block; step /= 2) {
+      for (std::size_t begin = 0; begin + step < n; begin += 2 * step) {
+        const std::size_t end = begin + 2 * step <= n ? begin + step : n - step;
+        for (std::size_t i = begin; i < end; ++i) exchange(i, i + step);
+      }
+    }
+    for (std::size_t begin = 0; begin < n; begin += block) {
+      Item items[block];
+      for (std::size_t k = 0; k < block; ++k) items[k] = rows.load(begin + k);
+      InRegisters::clean(items);
+      for (std::size_t k = 0; k < block; ++k) rows.store(begin + k, items[k]);
     }
   }
 }
 
-inline void sort(double* keys, std::size_t n) { merge_exchange(n, Exchange{keys}); }
+inline void sort(double* keys, std::size_t n) {
+  for (std::size_t v = 0; v < sort_lanes; v += Doubles::width) {
+    sort_rows(KeyRows<Doubles, sort_lanes>{keys + v}, n);
+  }
+}
 
 inline void sort_with(double* keys, double* carried, std::size_t n) {
-  merge_exchange(n, ExchangeWith{keys, carried});
+  for (std::size_t v = 0; v < sort_lanes; v += Doubles::width) {
+    sort_rows(PairRows{keys + v, carried + v}, n);
+  }
+}
+
+inline std::uint32_t bits_of(float value) { return __builtin_bit_cast(std::uint32_t, value); }
+
+constexpr double largest_float = 3.4028234663852886e38;
+
+// rank_lanes values of one sample to keys: float32 with the code in the bits of `mask`; `lossy` where
+// another value could have the same key but for the code. Of float64 it is the difference from the
+// first sample, and nothing was lost where the value comes back out of it.
+#if defined(__AVX512F__)
+inline void key_row(const float* values, const float*, std::uint32_t mask, std::uint32_t code,
+                    float* keys, std::uint32_t* lossy, float* poison) {
+  const __m512 value = _mm512_loadu_ps(values);
+  const __m512i bits = _mm512_castps_si512(_mm512_add_ps(value, _mm512_setzero_ps()));
+  const __m512i low = Floats::splat(mask);
+  _mm512_storeu_si512(lossy, _mm512_or_si512(_mm512_loadu_si512(lossy), _mm512_and_si512(bits, low)));
+  _mm512_storeu_ps(poison, _mm512_add_ps(_mm512_loadu_ps(poison),
+                                         _mm512_mul_ps(value, _mm512_setzero_ps())));
+  _mm512_storeu_si512(keys, _mm512_or_si512(_mm512_andnot_si512(low, bits), Floats::splat(code)));
+}
+
+inline void key_row(const double* values, const double* first, std::uint32_t mask,
+                    std::uint32_t code, float* keys, std::uint32_t* lossy, double* poison) {
+  const __m256i low = _mm256_set1_epi32(static_cast<int>(mask));
+  for (std::size_t half = 0; half < rank_lanes; half += 8) {
+    const __m512d value = _mm512_loadu_pd(values + half), base = _mm512_loadu_pd(first + half);
+    const __m512d difference = _mm512_sub_pd(value, base);
+    const __m512d inside = _mm512_max_pd(_mm512_min_pd(difference, _mm512_set1_pd(largest_float)),
+                                         _mm512_set1_pd(-largest_float));
+    const __m256 single = _mm256_add_ps(_mm512_cvtpd_ps(inside), _mm256_setzero_ps());
+    const __m512d back = _mm512_cvtps_pd(single);
+    const __mmask8 differs = static_cast<__mmask8>(
+        _mm512_cmp_pd_mask(_mm512_add_pd(back, base), value, _CMP_NEQ_UQ) |
+        _mm512_cmp_pd_mask(back, difference, _CMP_NEQ_UQ));
+    const __m256i bits = _mm256_castps_si256(single);
+    __m256i* place = reinterpret_cast<__m256i*>(lossy + half);
+    __m256i lost = _mm256_or_si256(_mm256_loadu_si256(place), _mm256_and_si256(bits, low));
+    lost = _mm256_mask_or_epi32(lost, differs, lost, _mm256_set1_epi32(1));
+    _mm256_storeu_si256(place, lost);
+    _mm512_storeu_pd(poison + half, _mm512_add_pd(_mm512_loadu_pd(poison + half),
+                                                  _mm512_mul_pd(value, _mm512_setzero_pd())));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(keys + half),
+                        _mm256_or_si256(_mm256_andnot_si256(low, bits),
+                                        _mm256_set1_epi32(static_cast<int>(code))));
+  }
+}
+#elif defined(__AVX2__)
+inline void key_row(const float* values, const float*, std::uint32_t mask, std::uint32_t code,
+                    float* keys, std::uint32_t* lossy, float* poison) {
+  const __m256i low = Floats::splat(mask);
+  for (std::size_t half = 0; half < rank_lanes; half += 8) {
+    const __m256 value = _mm256_loadu_ps(values + half);
+    const __m256i bits = _mm256_castps_si256(_mm256_add_ps(value, _mm256_setzero_ps()));
+    __m256i* place = reinterpret_cast<__m256i*>(lossy + half);
+    _mm256_storeu_si256(place,
+                        _mm256_or_si256(_mm256_loadu_si256(place), _mm256_and_si256(bits, low)));
+    _mm256_storeu_ps(poison + half, _mm256_add_ps(_mm256_loadu_ps(poison + half),
+                                                  _mm256_mul_ps(value, _mm256_setzero_ps())));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(keys + half),
+                        _mm256_or_si256(_mm256_andnot_si256(low, bits), Floats::splat(code)));
+  }
+}
+
+inline void key_row(const double* values, const double* first, std::uint32_t mask,
+                    std::uint32_t code, float* keys, std::uint32_t* lossy, double* poison) {
+  const __m128i low = _mm_set1_epi32(static_cast<int>(mask));
+  for (std::size_t part = 0; part < rank_lanes; part += 4) {
+    const __m256d value = _mm256_loadu_pd(values + part), base = _mm256_loadu_pd(first + part);
+    const __m256d difference = _mm256_sub_pd(value, base);
+    const __m256d inside = _mm256_max_pd(_mm256_min_pd(difference, _mm256_set1_pd(largest_float)),
+                                         _mm256_set1_pd(-largest_float));
+    const __m128 single = _mm_add_ps(_mm256_cvtpd_ps(inside), _mm_setzero_ps());
+    const __m256d back = _mm256_cvtps_pd(single);
+    const __m256d differs =
+        _mm256_or_pd(_mm256_cmp_pd(_mm256_add_pd(back, base), value, _CMP_NEQ_UQ),
+                     _mm256_cmp_pd(back, difference, _CMP_NEQ_UQ));
+    // The lower half of each 64-bit answer.
+    const __m128 answers = _mm_shuffle_ps(_mm_castpd_ps(_mm256_castpd256_pd128(differs)),
+                                          _mm_castpd_ps(_mm256_extractf128_pd(differs, 1)), 0x88);
+    const __m128i bits = _mm_castps_si128(single);
+    __m128i* place = reinterpret_cast<__m128i*>(lossy + part);
+    const __m128i lost = _mm_or_si128(_mm_and_si128(bits, low), _mm_castps_si128(answers));
+    _mm_storeu_si128(place, _mm_or_si128(_mm_loadu_si128(place), lost));
+    _mm256_storeu_pd(poison + part, _mm256_add_pd(_mm256_loadu_pd(poison + part),
+                                                  _mm256_mul_pd(value, _mm256_setzero_pd())));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(keys + part),
+                     _mm_or_si128(_mm_andnot_si128(low, bits),
+                                  _mm_set1_epi32(static_cast<int>(code))));
+  }
+}
+#else
+inline float narrowed(float value, float, std::uint32_t&) { return value + 0.0f; }
+
+inline float narrowed(double value, double first, std::uint32_t& lossy) {
+  const double difference = value - first;
+  double inside = difference < largest_float ? difference : largest_float;
+  inside = inside > -largest_float ? inside : -largest_float;
+  const float single = static_cast<float>(inside) + 0.0f;
+  const double back = static_cast<double>(single);
+  lossy |= static_cast<std::uint32_t>((back + first != value) | (back != difference));
+  return single;
+}
+
+template <typename T>
+inline void key_row(const T* values, const T* first, std::uint32_t mask, std::uint32_t code,
+                    float* keys, std::uint32_t* lossy, T* poison) {
+  for (std::size_t lane = 0; lane < rank_lanes; ++lane) {
+    const std::uint32_t bits = bits_of(narrowed(values[lane], first[lane], lossy[lane]));
+    lossy[lane] |= bits & mask;
+    poison[lane] += values[lane] * T{0};
+    keys[lane] = __builtin_bit_cast(float, (bits & ~mask) | code);
+  }
+}
+#endif
+
+template <typename T>
+void rank_keys(const T* x, std::size_t ld, std::size_t n, std::size_t width,
+               const std::int32_t* codes, std::uint32_t mask, float* keys, std::uint32_t* lossy,
+               T* poison) {
+  const std::size_t padded = (n + sort_padding - 1) / sort_padding * sort_padding;
+  const std::size_t tiles = (width + rank_lanes - 1) / rank_lanes;
+  for (std::size_t f = 0; f < tiles * rank_lanes; ++f) {
+    lossy[f] = 0;
+    poison[f] = 0;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const T* row = x + i * ld;
+    const T* next = i + 4 < n ? row + 4 * ld : row;
+    const auto code = static_cast<std::uint32_t>(codes[i]);
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      const std::size_t f = tile * rank_lanes;
+      float* to = keys + (tile * padded + i) * rank_lanes;
+      if (f + rank_lanes <= width) {
+        for (std::size_t k = 0; k < rank_lanes; k += 64 / sizeof(T)) fetch(next + f + k);
+        key_row(row + f, x + f, mask, code, to, lossy + f, poison + f);
+        continue;
+      }
+      T values[rank_lanes] = {}, first[rank_lanes] = {};
+      for (std::size_t lane = 0; f + lane < width; ++lane) {
+        values[lane] = row[f + lane];
+        first[lane] = x[f + lane];
+      }
+      key_row(values, first, mask, code, to, lossy + f, poison + f);
+    }
+  }
+  for (std::size_t tile = 0; tile < tiles; ++tile) {
+    float* after = keys + (tile * padded + n) * rank_lanes;
+    for (std::size_t k = 0; k < (padded - n) * rank_lanes; ++k) after[k] = __builtin_inff();
+  }
+}
+
+// One lane whose values are not all different: groups of equal ones share the mean of their ranks.
+inline void rank_groups(const float* keys, std::size_t n, std::uint32_t n_classes,
+                        std::uint32_t mask, std::uint32_t* twice, std::uint32_t* ties) {
+  const auto word = [keys](std::size_t k) {
+    return __builtin_bit_cast(std::uint32_t, keys[k * rank_lanes]);
+  };
+  for (std::uint32_t c = 0; c < n_classes; ++c) twice[c * rank_lanes] = 0;
+  std::uint32_t tied = 0;
+  for (std::size_t begin = 0; begin < n;) {
+    std::size_t end = begin + 1;
+    while (end < n && ((word(end) ^ word(begin)) & ~mask) == 0) ++end;
+    const std::uint32_t rank = static_cast<std::uint32_t>(begin + end + 1);
+    for (std::size_t k = begin; k < end; ++k) twice[(word(k) & mask) * rank_lanes] += rank;
+    const std::uint32_t t = static_cast<std::uint32_t>(end - begin);
+    tied += t * (t * t - 1);
+    begin = end;
+  }
+  *ties = tied;
+}
+
+inline void rank_classes(float* keys, std::size_t n, std::uint32_t n_classes, std::uint32_t mask,
+                         std::uint32_t* twice, std::uint32_t* ties) {
+  const std::size_t padded = (n + sort_padding - 1) / sort_padding * sort_padding;
+  for (std::size_t v = 0; v < rank_lanes; v += Floats::width) {
+    sort_rows(KeyRows<Floats, rank_lanes>{keys + v}, padded);
+  }
+  std::uint32_t equal[rank_lanes];
+  for (std::size_t v = 0; v < rank_lanes; v += Floats::width) {
+    // As if no two values were equal; class 0 has what the others leave.
+    for (std::uint32_t c = 1; c < n_classes; ++c) {
+      auto total = Floats::none();
+      for (std::size_t k = 0; k < n; ++k) {
+        const auto rank = static_cast<std::uint32_t>(2 * k + 2);
+        total = Floats::add_class(total, Floats::load(keys + k * rank_lanes + v), mask, c, rank);
+      }
+      Floats::store(twice + c * rank_lanes + v, total);
+    }
+    auto count = Floats::none();
+    auto last = Floats::load(keys + v);
+    for (std::size_t k = 1; k < n; ++k) {
+      const auto next = Floats::load(keys + k * rank_lanes + v);
+      count = Floats::count_equal(count, last, next, mask);
+      last = next;
+    }
+    Floats::store(equal + v, count);
+  }
+  for (std::size_t lane = 0; lane < rank_lanes; ++lane) {
+    ties[lane] = 0;
+    if (equal[lane] != 0) {
+      rank_groups(keys + lane, n, n_classes, mask, twice + lane, ties + lane);
+      continue;
+    }
+    std::uint32_t rest = static_cast<std::uint32_t>(n * (n + 1));
+    for (std::uint32_t c = 1; c < n_classes; ++c) rest -= twice[c * rank_lanes + lane];
+    twice[lane] = rest;
+  }
 }
 
 }  // namespace univariate
 
 inline constexpr UnivariateKernels univariate_kernels = {
     {univariate::moments<float>, univariate::comoments<float>, univariate::weighted<float>,
-     univariate::pairs<univariate::Floats>},
+     univariate::pairs<univariate::Floats>, univariate::rank_keys<float>},
     {univariate::moments<double>, univariate::comoments<double>, univariate::weighted<double>,
-     univariate::pairs<univariate::Doubles>},
+     univariate::pairs<univariate::Doubles>, univariate::rank_keys<double>},
     univariate::sort,
     univariate::sort_with,
+    univariate::rank_classes,
 };

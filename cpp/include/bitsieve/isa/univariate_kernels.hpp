@@ -10,7 +10,9 @@
 namespace bitsieve {
 
 inline constexpr std::size_t pair_lanes = 16;  // features a call of pairs_*
-inline constexpr std::size_t sort_lanes = 8;   // features a call of sort_*
+inline constexpr std::size_t sort_lanes = 8;   // features a call of sort and sort_with
+inline constexpr std::size_t rank_lanes = 16;  // features a call of rank_classes
+inline constexpr std::size_t sort_padding = 16;  // rows of a sort come in so many
 
 // x points at the first of `width` neighbouring features; sample i lies at x + i * ld.
 template <typename T>
@@ -34,17 +36,38 @@ struct MomentKernels {
   // Cost: 2 comparisons and 2 additions a vector of pairs.
   void (*pairs)(const T* high, std::size_t n_high, const T* low, std::size_t n_low,
                 std::uint32_t* twice);
+
+  // Keys for rank_classes: each value as a float32 (of float64 its difference from the first
+  // sample's), the lowest bits replaced by the sample's code. m is n rounded up to sort_padding.
+  //   keys[((f / rank_lanes) * m + i) * rank_lanes + f % rank_lanes]   feature f, sample i
+  //   lossy[f]   not zero where two different values might have the same key but for the code
+  //   poison[f]  zero, or NaN where a value is not finite
+  // Samples past n get keys of infinity. lossy and poison have room for a whole number of rank_lanes.
+  void (*rank_keys)(const T* x, std::size_t ld, std::size_t n, std::size_t width,
+                    const std::int32_t* codes, std::uint32_t mask, float* keys,
+                    std::uint32_t* lossy, T* poison);
 };
 
 struct UnivariateKernels {
   MomentKernels<float> single;
   MomentKernels<double> twofold;
 
-  // Sort each of sort_lanes columns of keys[i * sort_lanes + lane], by a network of exchanges
-  // (Batcher's odd-even merge; Knuth, volume 3, algorithm 5.2.2M): n (log2 n)^2 / 4 of them,
-  // without a branch. The other form carries a second array along; equal keys in any order.
+  // Sort each of sort_lanes columns of keys[i * sort_lanes + lane], n of them, a multiple of
+  // sort_padding, by a network of exchanges without a branch: about n (log2 n)^2 / 4 of them, most in
+  // registers (Knuth, volume 3, section 5.3.4). The other form carries a second array along. Equal
+  // keys come in any order.
   void (*sort)(double* keys, std::size_t n);
   void (*sort_with)(double* keys, double* carried, std::size_t n);
+
+  // Sort rank_lanes columns of keys[i * rank_lanes + lane], whose lowest bits (those of `mask`) hold
+  // the class of the sample, and rank them by their other bits, ranks from 1:
+  //   twice[c * rank_lanes + lane]  doubled sum of the ranks of class c, equal values sharing theirs
+  //   ties[lane]                    sum of t^3 - t over groups of t equal values
+  // The rows are those of n samples and padding, as from rank_keys. n <= 1024, so that the sums
+  // fit; 0 <= classes < n_classes. No key may be NaN.
+  // Limit: 4 vector operations an exchange of 16 features, 15 loads and stores a row of 200.
+  void (*rank_classes)(float* keys, std::size_t n, std::uint32_t n_classes, std::uint32_t mask,
+                       std::uint32_t* twice, std::uint32_t* ties);
 };
 
 }  // namespace bitsieve
