@@ -234,8 +234,9 @@ py::tuple run_information(const PyDiscreteTable& table, const Target& target, in
 // A table whose columns become unit vectors, the relevance and what it is measured against.
 class PyUnitColumns {
  public:
-  PyUnitColumns(const Values& x, bool ranks, const std::optional<Codes>& codes,
-                std::size_t n_classes, const std::optional<Numbers>& numbers, int n_threads) {
+  PyUnitColumns(Values x, bool ranks, const std::optional<Codes>& codes,
+                std::size_t n_classes, const std::optional<Numbers>& numbers, int n_threads)
+      : x_(std::move(x)) {
     const auto make = [&](const auto& array) {
       require(array.ndim() == 2 && array.shape(0) > 0 && array.shape(1) > 0,
               "X must have shape (n_samples, n_features)");
@@ -247,7 +248,7 @@ class PyUnitColumns {
       const InterruptScope scope(python_interrupt);
       columns_ = std::make_unique<UnitColumns>(data, n, p, ranks, target, n_threads);
     };
-    std::visit(make, x);
+    std::visit(make, x_);
   }
 
   PyUnitColumns(Lists begin, Codes rows, Numbers values, std::size_t n, bool ranks,
@@ -323,6 +324,7 @@ class PyUnitColumns {
     return target;
   }
 
+  Values x_;  // the columns point into these
   Lists begin_;
   Codes rows_;
   Numbers values_;
@@ -374,7 +376,7 @@ void register_information(py::module_& module) {
              py::arg("criterion"), py::arg("n_select"), py::arg("beta") = 1.0, correction, prior,
              py::arg("lazy") = true, py::arg("n_threads") = 1);
   py::class_<PyUnitColumns>(module, "UnitColumns")
-      .def(py::init<const Values&, bool, const std::optional<Codes>&, std::size_t,
+      .def(py::init<Values, bool, const std::optional<Codes>&, std::size_t,
                     const std::optional<Numbers>&, int>(),
            py::arg("X").noconvert(), py::kw_only(), py::arg("ranks") = false,
            py::arg("codes").noconvert() = py::none(), py::arg("n_classes") = 0,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 #include "bitsieve/core/isa.hpp"
 #include "bitsieve/core/parallel.hpp"
@@ -49,11 +50,11 @@ void UnitColumns::build(bool ranks, const FTarget& target, int n_threads, const 
   const std::size_t n_blocks = (p_ + chunk_size - 1) / chunk_size;
   const bool keep = !sparse_;
   if (keep) {
-    units_ = AlignedBuffer<double>(p_ * ld_);
-  } else {
-    mean_.resize(p_);
-    scale_.resize(p_);
+    rounded_ = AlignedBuffer<float>(p_ * ld_);
   }
+  ranks_ = ranks;
+  mean_.assign(p_, 0.0);
+  scale_.assign(p_, 0.0);
   std::vector<double> sizes(target.n_classes, 0.0), numbers;
   for (std::size_t i = 0; target.codes && i < n_; ++i) {
     sizes[static_cast<std::size_t>(target.codes[i])] += 1.0;
@@ -109,25 +110,22 @@ void UnitColumns::build(bool ranks, const FTarget& target, int n_threads, const 
         for (std::size_t l = 0; l < count; ++l) rank_in_place(tile + l, n_, lanes, scratch.order);
         kernel.tile_moments(tile, n_, nullptr, nullptr, 0, nullptr, nullptr, &moments);
       }
-      double scales[lanes];
       for (std::size_t l = 0; l < count; ++l) {
-        const double scale = moments.square[l] > 0 ? 1.0 / std::sqrt(moments.square[l]) : 0.0;
-        if (!keep) {
-          mean_[first + l] = moments.mean[l];
-          scale_[first + l] = scale;
-          continue;
-        }
-        scales[l] = scale;
+        mean_[first + l] = moments.mean[l];
+        scale_[first + l] = moments.square[l] > 0 ? 1.0 / std::sqrt(moments.square[l]) : 0.0;
       }
       if (!keep) continue;
-      double* out = units_.data() + first * ld_;
-      for (std::size_t i = 0; i < n_; i += cache_line / sizeof(double)) {
-        const std::size_t end = std::min(n_, i + cache_line / sizeof(double));
+      const double* scales = scale_.data() + first;
+      float* out = rounded_.data() + first * ld_;
+      for (std::size_t i = 0; i < n_; i += cache_line / sizeof(float)) {
+        const std::size_t end = std::min(n_, i + cache_line / sizeof(float));
         for (std::size_t l = 0; l < count; ++l) {
-          for (std::size_t k = i; k < end; ++k) out[l * ld_ + k] = tile[k * lanes + l] * scales[l];
+          for (std::size_t k = i; k < end; ++k) {
+            out[l * ld_ + k] = static_cast<float>(tile[k * lanes + l] * scales[l]);
+          }
         }
       }
-      for (std::size_t l = 0; l < count; ++l) std::fill_n(out + l * ld_ + n_, ld_ - n_, 0.0);
+      for (std::size_t l = 0; l < count; ++l) std::fill_n(out + l * ld_ + n_, ld_ - n_, 0.0f);
     }
   });
   finite_ = finite;
@@ -137,6 +135,11 @@ template <typename T>
 UnitColumns::UnitColumns(const T* x, std::size_t n, std::size_t p, bool ranks,
                          const FTarget& target, int n_threads)
     : n_(n), p_(p), ld_((n + lanes - 1) / lanes * lanes) {
+  if constexpr (std::is_same_v<T, float>) {
+    floats_ = x;
+  } else {
+    doubles_ = x;
+  }
   build(ranks, target, n_threads, [&](std::size_t first, std::size_t count, double* tiles) {
     const std::size_t whole = count / lanes * lanes;
     if (whole < count) std::fill_n(tiles + whole * n, n * lanes, 0.0);
@@ -168,8 +171,7 @@ UnitColumns::UnitColumns(const SparseColumns& x, std::size_t n, std::size_t p, b
     : n_(n),
       p_(p),
       ld_((n + lanes - 1) / lanes * lanes),
-      sparse_(std::make_unique<SparseColumns>(x)),
-      ranks_(ranks) {
+      sparse_(std::make_unique<SparseColumns>(x)) {
   build(ranks, target, n_threads, [&](std::size_t first, std::size_t count, double* tiles) {
     std::fill_n(tiles, n * chunk_size, 0.0);
     for (std::size_t l = 0; l < count; ++l) {
@@ -181,18 +183,22 @@ UnitColumns::UnitColumns(const SparseColumns& x, std::size_t n, std::size_t p, b
   });
 }
 
-const double* UnitColumns::column(std::size_t f, double* scratch) const {
-  if (!sparse_) return units_.data() + f * ld_;
-  std::fill_n(scratch, ld_, 0.0);
-  for (std::int64_t k = sparse_->begin[f]; k < sparse_->begin[f + 1]; ++k) {
-    scratch[sparse_->rows[k]] = sparse_->values[k];
+void UnitColumns::exact(std::size_t f, double* out) const {
+  std::fill_n(out, ld_, 0.0);
+  if (sparse_) {
+    for (std::int64_t k = sparse_->begin[f]; k < sparse_->begin[f + 1]; ++k) {
+      out[sparse_->rows[k]] = sparse_->values[k];
+    }
+  } else if (floats_) {
+    for (std::size_t i = 0; i < n_; ++i) out[i] = static_cast<double>(floats_[i * p_ + f]);
+  } else {
+    for (std::size_t i = 0; i < n_; ++i) out[i] = doubles_[i * p_ + f];
   }
   if (ranks_) {
     std::vector<std::uint32_t> order;
-    rank_in_place(scratch, n_, 1, order);
+    rank_in_place(out, n_, 1, order);
   }
-  for (std::size_t i = 0; i < n_; ++i) scratch[i] = (scratch[i] - mean_[f]) * scale_[f];
-  return scratch;
+  for (std::size_t i = 0; i < n_; ++i) out[i] = (out[i] - mean_[f]) * scale_[f];
 }
 
 }  // namespace bitsieve

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "bitsieve/core/isa.hpp"
@@ -31,12 +30,19 @@ class Greedy {
         sum_(columns.p(), 0.0),
         done_(columns.p(), 0.0),
         penalty_(columns.p(), 0.0),
-        scores_(columns.p(), 0.0),
+        error_(columns.p(), 0.0),
+        bounds_(columns.p(), 0.0),
         state_(columns.p(), fresh),
         scratch_(static_cast<std::size_t>(n_threads_)),
-        best_(n_chunks_),
+        least_scores_(n_chunks_),
         highest_(n_chunks_),
-        n_terms_(n_chunks_, 0) {}
+        finalists_(n_chunks_),
+        n_terms_(n_chunks_, 0) {
+    for (std::size_t c = 0; c < columns.p(); ++c) {
+      const bool is_exact = !columns.rounded(c) || columns.is_constant(c);
+      error_[c] = is_exact ? 0.0 : UnitColumns::rounding;
+    }
+  }
 
   Selection run() {
     Selection out;
@@ -65,8 +71,7 @@ class Greedy {
 
   void choose(std::size_t feature) {
     AlignedVector<double> own(columns_.ld());
-    const double* column = columns_.column(feature, own.data());
-    if (column != own.data()) std::memcpy(own.data(), column, columns_.ld() * sizeof(double));
+    columns_.exact(feature, own.data());
     chosen_.push_back(std::move(own));
     rows_.push_back(chosen_.back().data());
   }
@@ -76,79 +81,127 @@ class Greedy {
     return rows_.size() - static_cast<std::size_t>(done_[c]);
   }
 
-  // From the terms that each has; bounds from above where some are missing.
-  void score(std::size_t first, std::size_t count) {
+  // Bounds from above; exact where all terms are there and exact.
+  void bound(std::size_t first, std::size_t count) {
     if (rows_.empty()) {
-      for (std::size_t c = first; c < first + count; ++c) scores_[c] = relevance_[c];
+      for (std::size_t c = first; c < first + count; ++c) bounds_[c] = relevance_[c];
       return;
     }
     kernels().information->mean_scores(
-        relevance_ + first, sum_.data() + first, done_.data() + first, penalty_.data() + first,
-        count, static_cast<double>(rows_.size()), least_, slack, settings_.quotient,
-        scores_.data() + first);
+        relevance_ + first, sum_.data() + first, done_.data() + first, error_.data() + first,
+        penalty_.data() + first, count, static_cast<double>(rows_.size()), least_, slack,
+        settings_.quotient, bounds_.data() + first);
   }
 
-  // Up to `count` more terms of c, and its new score.
+  double score(std::size_t c, double sum) const {
+    const double chosen = static_cast<double>(rows_.size());
+    return settings_.quotient ? relevance_[c] * chosen / sum : relevance_[c] - sum / chosen;
+  }
+
+  // Of one that has all its terms, from below.
+  double least_score(std::size_t c) const {
+    if (rows_.empty() || error_[c] == 0) return bounds_[c];
+    return score(c, (sum_[c] + error_[c] * done_[c]) / slack);
+  }
+
+  double exact_score(std::size_t c) {
+    if (rows_.empty() || error_[c] == 0) return bounds_[c];
+    if (settings_.quotient && relevance_[c] == 0) return 0;
+    AlignedVector<double>& column = scratch_[0];
+    column.resize(columns_.ld());
+    columns_.exact(c, column.data());
+    products_.resize(rows_.size());
+    kernels().information->dots(column.data(), rows_.data(), rows_.size(), columns_.ld(),
+                                products_.data());
+    double sum = 0;
+    for (double product : products_) sum += std::max(std::min(std::abs(product), 1.0), least_);
+    return score(c, sum);
+  }
+
+  // Up to `count` more terms of c, and its new bound.
   void add(std::size_t c, std::size_t count, std::size_t chunk, int worker) {
     AlignedVector<double>& scratch = scratch_[static_cast<std::size_t>(worker)];
-    if (scratch.empty()) scratch.resize(columns_.ld());
-    const double* column = columns_.column(c, scratch.data());
+    scratch.resize(columns_.ld());
+    const float* rounded = columns_.rounded(c);
+    if (!rounded) columns_.exact(c, scratch.data());
     std::size_t done = static_cast<std::size_t>(done_[c]);
-    const std::size_t end = std::min(rows_.size(), done + count);
+    const std::size_t end = std::min(rows_.size(), done + count), ld = columns_.ld();
+    const InformationKernels& kernel = *kernels().information;
     double products[batch];
     n_terms_[chunk] += end - done;
     while (done < end) {
       const std::size_t now = std::min(batch, end - done);
-      kernels().information->dots(column, rows_.data() + done, now, columns_.ld(), products);
+      const double* const* rows = rows_.data() + done;
+      if (rounded) {
+        kernel.float_dots(rounded, rows, now, ld, products);
+      } else {
+        kernel.dots(scratch.data(), rows, now, ld, products);
+      }
       for (std::size_t k = 0; k < now; ++k) {
         const double size = std::min(std::abs(products[k]), 1.0);
-        if (size > copy_from && state_[c] == fresh) state_[c] = copy, penalty_[c] = -infinity;
+        if (size > copy_from - 2 * error_[c] && state_[c] == fresh) {
+          double product = products[k];
+          if (rounded) {
+            columns_.exact(c, scratch.data());
+            kernel.dots(scratch.data(), rows + k, 1, ld, &product);
+          }
+          if (std::abs(product) > copy_from) state_[c] = copy, penalty_[c] = -infinity;
+        }
         sum_[c] += std::max(size, least_);
       }
       done += now;
     }
     done_[c] = static_cast<double>(done);
-    score(c, 1);
+    bound(c, 1);
   }
 
   Best step() {
-    std::fill(best_.begin(), best_.end(), Best{});
+    std::fill(least_scores_.begin(), least_scores_.end(), -infinity);
     // The most promising of each chunk first, to know what is to be beaten.
     parallel_for_worker(n_chunks_, n_threads_, [&](std::size_t chunk, int worker) {
       const std::size_t first = chunk * chunk_size, end = end_of(chunk);
-      score(first, end - first);
+      bound(first, end - first);
       std::size_t top = nobody;
       double highest = -infinity;
       for (std::size_t c = first; c < end; ++c) {
         if (!settings_.lazy && !waits(c)) add(c, missing(c), chunk, worker);
-        if (scores_[c] > highest && !waits(c)) highest = scores_[c], top = c;
+        if (bounds_[c] > highest && !waits(c)) highest = bounds_[c], top = c;
       }
       highest_[chunk] = highest;
       if (top == nobody) return;
       if (missing(top)) add(top, missing(top), chunk, worker);
-      if (!waits(top)) best_[chunk].offer({scores_[top], top});
+      if (!waits(top)) least_scores_[chunk] = least_score(top);
     });
-    Best best;
-    for (const Best& one : best_) best.offer(one);
-    if (rows_.empty() || !settings_.lazy) return best;
-    const Best lead = best;
+    const double lead = *std::max_element(least_scores_.begin(), least_scores_.end());
     parallel_for_worker(n_chunks_, n_threads_, [&](std::size_t chunk, int worker) {
-      if (highest_[chunk] < lead.score) return;
-      std::uint32_t open[chunk_size];  // whose bound the lead does not beat
+      finalists_[chunk].clear();
+      if (highest_[chunk] < lead) return;
+      std::uint32_t open[chunk_size];  // who may reach the lead
       std::size_t n_open = 0;
       for (std::size_t c = chunk * chunk_size; c < end_of(chunk); ++c) {
-        if (lead.yields(scores_[c], c) && !waits(c)) open[n_open++] = static_cast<std::uint32_t>(c);
+        if (bounds_[c] >= lead && !waits(c)) open[n_open++] = static_cast<std::uint32_t>(c);
       }
-      Best own = lead;
+      double own = lead;
       for (std::size_t k = 0; k < n_open; ++k) {
         if (k + ahead < n_open) columns_.fetch(open[k + ahead]);
         const std::size_t c = open[k];
-        while (missing(c) && !waits(c) && own.yields(scores_[c], c)) add(c, batch, chunk, worker);
-        if (!missing(c) && !waits(c)) own.offer({scores_[c], c});
+        while (missing(c) && !waits(c) && bounds_[c] >= own) add(c, batch, chunk, worker);
+        if (missing(c) || waits(c) || bounds_[c] < own) continue;
+        finalists_[chunk].push_back(c);
+        own = std::max(own, least_score(c));
       }
-      best_[chunk] = own;
+      least_scores_[chunk] = own;
     });
-    for (const Best& one : best_) best.offer(one);
+    // Whom rounding leaves in doubt is decided by exact scores.
+    const double least = *std::max_element(least_scores_.begin(), least_scores_.end());
+    Best best;
+    for (const std::vector<std::size_t>& some : finalists_) {
+      for (std::size_t c : some) {
+        if (bounds_[c] < least) continue;
+        best.offer({exact_score(c), c});
+        check_interrupt();
+      }
+    }
     return best;
   }
 
@@ -162,12 +215,12 @@ class Greedy {
   double least_;
   int n_threads_;
   std::size_t n_chunks_;
-  std::vector<double> sum_, done_, penalty_, scores_;
+  std::vector<double> sum_, done_, penalty_, error_, bounds_;
   std::vector<std::uint8_t> state_;
   std::vector<AlignedVector<double>> scratch_, chosen_;
   std::vector<const double*> rows_;
-  std::vector<Best> best_;
-  std::vector<double> highest_;
+  std::vector<double> least_scores_, highest_, products_;
+  std::vector<std::vector<std::size_t>> finalists_;
   std::vector<std::uint64_t> n_terms_;
 };
 

@@ -194,8 +194,8 @@ void tile_moments(double* tile, std::size_t n, const std::int32_t* codes, const 
   }
 }
 
-template <std::size_t R>
-BITSIEVE_INLINE void dots_of(const double* a, const double* const* rows, std::size_t ld,
+template <std::size_t R, typename T>
+BITSIEVE_INLINE void dots_of(const T* a, const double* const* rows, std::size_t ld,
                              double* out) {
   using D = typename Isa::D;
   constexpr std::size_t V = tile_vectors, W = Isa::width_double, L = tile_lanes;
@@ -205,7 +205,7 @@ BITSIEVE_INLINE void dots_of(const double* a, const double* const* rows, std::si
   }
   for (std::size_t i = 0; i < ld; i += L) {
     D left[V];
-    for (std::size_t v = 0; v < V; ++v) left[v] = Isa::load(a + i + v * W);
+    for (std::size_t v = 0; v < V; ++v) left[v] = Isa::load_as_double(a + i + v * W);
     for (std::size_t r = 0; r < R; ++r) {
       for (std::size_t v = 0; v < V; ++v) {
         total[r][v] = Isa::add(total[r][v],
@@ -223,23 +223,35 @@ BITSIEVE_INLINE void dots_of(const double* a, const double* const* rows, std::si
   }
 }
 
-void dots(const double* a, const double* const* rows, std::size_t count, std::size_t ld,
-          double* out) {
+template <typename T>
+BITSIEVE_INLINE void all_dots(const T* a, const double* const* rows, std::size_t count,
+                              std::size_t ld, double* out) {
   constexpr std::size_t R = Isa::width_double == 8 ? 4 : 2;
   std::size_t k = 0;
   for (; k + R <= count; k += R) dots_of<R>(a, rows + k, ld, out + k);
   for (; k < count; ++k) dots_of<1>(a, rows + k, ld, out + k);
 }
 
+void dots(const double* a, const double* const* rows, std::size_t count, std::size_t ld,
+          double* out) {
+  all_dots(a, rows, count, ld, out);
+}
+
+void float_dots(const float* a, const double* const* rows, std::size_t count, std::size_t ld,
+                double* out) {
+  all_dots(a, rows, count, ld, out);
+}
+
 template <bool quotient>
 BITSIEVE_INLINE void mean_scores_of(const double* __restrict relevance,
                                     const double* __restrict sum, const double* __restrict done,
+                                    const double* __restrict error,
                                     const double* __restrict penalty, std::size_t n, double chosen,
                                     double least, double slack, double* __restrict out) {
   for (std::size_t c = 0; c < n; ++c) {
-    const double missing = chosen - done[c];
-    const double bound = (sum[c] + least * missing) * slack;
-    const double total = missing > 0 ? bound : sum[c];
+    const double missing = chosen - done[c], doubt = error[c] * done[c];
+    const double bound = (sum[c] - doubt + least * missing) * slack;
+    const double total = missing + doubt > 0 ? bound : sum[c];
     const double score =
         quotient ? relevance[c] * chosen / total : relevance[c] - total / chosen;
     out[c] = score + penalty[c];
@@ -247,12 +259,12 @@ BITSIEVE_INLINE void mean_scores_of(const double* __restrict relevance,
 }
 
 void mean_scores(const double* relevance, const double* sum, const double* done,
-                 const double* penalty, std::size_t n, double chosen, double least, double slack,
-                 bool quotient, double* out) {
+                 const double* error, const double* penalty, std::size_t n, double chosen,
+                 double least, double slack, bool quotient, double* out) {
   if (quotient) {
-    mean_scores_of<true>(relevance, sum, done, penalty, n, chosen, least, slack, out);
+    mean_scores_of<true>(relevance, sum, done, error, penalty, n, chosen, least, slack, out);
   } else {
-    mean_scores_of<false>(relevance, sum, done, penalty, n, chosen, least, slack, out);
+    mean_scores_of<false>(relevance, sum, done, error, penalty, n, chosen, least, slack, out);
   }
 }
 
@@ -261,5 +273,6 @@ inline constexpr InformationKernels information_kernels = {
     plane_sum,
     tile_moments,
     dots,
+    float_dots,
     mean_scores,
 };

@@ -6,8 +6,10 @@
 //
 // A sum of |r| never falls, so that a candidate's score with some of its terms left out (each at
 // least `least`) is a bound from above, and its column is not read again before the bound beats
-// the best score of the step. Cost: a product of two columns, n multiply-adds in float64, a term;
-// mostly a tenth of all terms are computed. Limit: one vector of products a cycle, then memory.
+// the best score of the step. Terms are taken from columns in float32 with a bound on their error;
+// the few candidates that it leaves in doubt are decided by exact columns. Cost: a product of two
+// columns, n multiply-adds in float64, a term; mostly a fifth of all terms are computed. Limit: one
+// vector of products a cycle, then memory.
 #pragma once
 
 #include <cstddef>

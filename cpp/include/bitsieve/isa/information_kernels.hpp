@@ -57,18 +57,21 @@ struct InformationKernels {
   // out[k] = sum_i a[i] * rows[k][i] for k < count and i < ld, a multiple of tile_lanes: summands
   // by i modulo tile_lanes, then these in pairs. Products are rounded before they are added, as
   // not every instruction set can fuse them.
-  // Limit: one vector of products a cycle from L1.
+  // Limit: one vector of products a cycle from L1. float_dots: the same for a of float32.
   void (*dots)(const double* a, const double* const* rows, std::size_t count, std::size_t ld,
                double* out);
+  void (*float_dots)(const float* a, const double* const* rows, std::size_t count,
+                     std::size_t ld, double* out);
 
   // Scores of n candidates beside `chosen` features (at least one), from the terms that each has:
-  // sum[c] of done[c] terms. Missing terms count `least`, and a sum with some is scaled by `slack`
-  // to stay below what it will be.
+  // sum[c] of done[c] terms, each right to error[c]. What comes is a bound from above: each term
+  // is less by its error, missing ones count `least`, and the sum is scaled by `slack` where it is
+  // no exact one, to stay below what it will be.
   //   quotient:   relevance[c] * chosen / sum          difference:   relevance[c] - sum / chosen
   // plus penalty[c], 0 or minus infinity. Limit: one division a candidate.
   void (*mean_scores)(const double* relevance, const double* sum, const double* done,
-                      const double* penalty, std::size_t n, double chosen, double least,
-                      double slack, bool quotient, double* out);
+                      const double* error, const double* penalty, std::size_t n, double chosen,
+                      double least, double slack, bool quotient, double* out);
 };
 
 }  // namespace bitsieve
