@@ -272,20 +272,26 @@ void pair_wins(Columns<T> x, const std::int32_t* codes, int n_threads, double* w
     scratch.tile.resize(n * pair_lanes);
     for (std::size_t first = 0; first < open->size(); first += pair_lanes) {
       const std::size_t m = std::min(pair_lanes, open->size() - first);
+      const std::size_t* features = open->data() + first;
+      const bool neighbours = m == pair_lanes && features[m - 1] - features[0] == m - 1;
       T poison[pair_lanes] = {};
       for (std::size_t k = 0; k < n; ++k) {
         const T* row = x.values + order[k] * p;
         T* to = scratch.tile.data() + k * pair_lanes;
-        for (std::size_t lane = 0; lane < pair_lanes; ++lane) {
-          to[lane] = row[(*open)[first + std::min(lane, m - 1)]];
-          poison[lane] += to[lane] * T{0};
+        if (neighbours) {
+          std::copy(row + features[0], row + features[0] + pair_lanes, to);
+        } else {
+          for (std::size_t lane = 0; lane < pair_lanes; ++lane) {
+            to[lane] = row[features[std::min(lane, m - 1)]];
+          }
         }
+        for (std::size_t lane = 0; lane < pair_lanes; ++lane) poison[lane] += to[lane] * T{0};
       }
       std::uint32_t twice[pair_lanes];
       typed_kernels<T>().pairs(scratch.tile.data(), n_high,
                                scratch.tile.data() + n_high * pair_lanes, n - n_high, twice);
       for (std::size_t lane = 0; lane < m; ++lane) {
-        wins[(*open)[first + lane]] =
+        wins[features[lane]] =
             static_cast<double>(twice[lane]) / 2 + static_cast<double>(poison[lane]);
       }
     }

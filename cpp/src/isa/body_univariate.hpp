@@ -148,14 +148,17 @@ struct Floats {
   static void store(float* p, V a) { _mm512_storeu_ps(p, a); }
   static V minimum(V a, V b) { return _mm512_min_ps(a, b); }
   static V maximum(V a, V b) { return _mm512_max_ps(a, b); }
-  static C add_class(C t, V key, std::uint32_t mask, std::uint32_t c, std::uint32_t rank) {
-    const C bits = _mm512_and_si512(_mm512_castps_si512(key), splat(mask));
-    return _mm512_mask_add_epi32(t, _mm512_cmpeq_epi32_mask(bits, splat(c)), t, splat(rank));
+  using M = __mmask16;
+  static M is_class(V key, std::uint32_t mask, std::uint32_t c) {
+    return _mm512_cmpeq_epi32_mask(_mm512_and_si512(_mm512_castps_si512(key), splat(mask)),
+                                   splat(c));
   }
-  static C count_equal(C t, V a, V b, std::uint32_t mask) {
+  static M same(V a, V b, std::uint32_t mask) {
     const C differ = _mm512_xor_si512(_mm512_castps_si512(a), _mm512_castps_si512(b));
-    return _mm512_mask_add_epi32(t, _mm512_testn_epi32_mask(differ, splat(~mask)), t, splat(1));
+    return _mm512_testn_epi32_mask(differ, splat(~mask));
   }
+  static C where(M m, C a) { return _mm512_maskz_mov_epi32(m, a); }
+  static C select(M m, C a, C b) { return _mm512_mask_blend_epi32(m, b, a); }
   static C splat(std::uint32_t a) { return _mm512_set1_epi32(static_cast<int>(a)); }
 };
 struct Doubles {
@@ -204,15 +207,16 @@ struct Floats {
   static void store(float* p, V a) { _mm256_storeu_ps(p, a); }
   static V minimum(V a, V b) { return _mm256_min_ps(a, b); }
   static V maximum(V a, V b) { return _mm256_max_ps(a, b); }
-  static C add_class(C t, V key, std::uint32_t mask, std::uint32_t c, std::uint32_t rank) {
-    const C bits = _mm256_and_si256(_mm256_castps_si256(key), splat(mask));
-    return _mm256_add_epi32(t, _mm256_and_si256(_mm256_cmpeq_epi32(bits, splat(c)), splat(rank)));
+  using M = __m256i;
+  static M is_class(V key, std::uint32_t mask, std::uint32_t c) {
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_castps_si256(key), splat(mask)), splat(c));
   }
-  static C count_equal(C t, V a, V b, std::uint32_t mask) {
+  static M same(V a, V b, std::uint32_t mask) {
     const C differ = _mm256_xor_si256(_mm256_castps_si256(a), _mm256_castps_si256(b));
-    const C above = _mm256_and_si256(differ, splat(~mask));
-    return _mm256_sub_epi32(t, _mm256_cmpeq_epi32(above, _mm256_setzero_si256()));
+    return _mm256_cmpeq_epi32(_mm256_and_si256(differ, splat(~mask)), _mm256_setzero_si256());
   }
+  static C where(M m, C a) { return _mm256_and_si256(m, a); }
+  static C select(M m, C a, C b) { return _mm256_blendv_epi8(b, a, m); }
   static C splat(std::uint32_t a) { return _mm256_set1_epi32(static_cast<int>(a)); }
 };
 struct Doubles {
@@ -280,18 +284,32 @@ struct Portable {
     for (std::size_t lane = 0; lane < width; ++lane) a.v[lane] = a.v[lane] > b.v[lane] ? a.v[lane] : b.v[lane];
     return a;
   }
-  static C add_class(C t, const V& key, std::uint32_t mask, std::uint32_t c, std::uint32_t rank) {
+  using M = C;  // all ones or none
+  static M is_class(const V& key, std::uint32_t mask, std::uint32_t c) {
+    M m;
     for (std::size_t lane = 0; lane < width; ++lane) {
-      t.v[lane] += (bits(key.v[lane]) & mask) == c ? rank : 0u;
+      m.v[lane] = (bits(key.v[lane]) & mask) == c ? ~0u : 0u;
     }
-    return t;
+    return m;
   }
-  static C count_equal(C t, const V& a, const V& b, std::uint32_t mask) {
+  static M same(const V& a, const V& b, std::uint32_t mask) {
+    M m;
     for (std::size_t lane = 0; lane < width; ++lane) {
-      t.v[lane] += ((bits(a.v[lane]) ^ bits(b.v[lane])) & ~mask) == 0 ? 1u : 0u;
+      m.v[lane] = ((bits(a.v[lane]) ^ bits(b.v[lane])) & ~mask) == 0 ? ~0u : 0u;
     }
-    return t;
+    return m;
   }
+  static C where(const M& m, C a) {
+    for (std::size_t lane = 0; lane < width; ++lane) a.v[lane] &= m.v[lane];
+    return a;
+  }
+  static C select(const M& m, C a, const C& b) {
+    for (std::size_t lane = 0; lane < width; ++lane) {
+      a.v[lane] = (a.v[lane] & m.v[lane]) | (b.v[lane] & ~m.v[lane]);
+    }
+    return a;
+  }
+  static C splat(std::uint32_t a) { return {{a, a, a, a}}; }
   static std::uint32_t bits(float value) { return __builtin_bit_cast(std::uint32_t, value); }
   static void exchange(const V& a, const V& b, V& low, V& high) {
     for (std::size_t lane = 0; lane < width; ++lane) {
@@ -619,24 +637,43 @@ void rank_keys(const T* x, std::size_t ld, std::size_t n, std::size_t width,
   }
 }
 
-// One lane whose values are not all different: groups of equal ones share the mean of their ranks.
+// The ranks of sorted keys where some are equal. A group of equal ones takes the places
+// [begin, end); twice the rank of its members is begin + end + 1. Forwards it is known where a group
+// began, backwards where it ends. t^3 - t is the sum of 3 m (m - 1) over m = 1 ... t.
 inline void rank_groups(const float* keys, std::size_t n, std::uint32_t n_classes,
                         std::uint32_t mask, std::uint32_t* twice, std::uint32_t* ties) {
-  const auto word = [keys](std::size_t k) {
-    return __builtin_bit_cast(std::uint32_t, keys[k * rank_lanes]);
-  };
-  for (std::uint32_t c = 0; c < n_classes; ++c) twice[c * rank_lanes] = 0;
-  std::uint32_t tied = 0;
-  for (std::size_t begin = 0; begin < n;) {
-    std::size_t end = begin + 1;
-    while (end < n && ((word(end) ^ word(begin)) & ~mask) == 0) ++end;
-    const std::uint32_t rank = static_cast<std::uint32_t>(begin + end + 1);
-    for (std::size_t k = begin; k < end; ++k) twice[(word(k) & mask) * rank_lanes] += rank;
-    const std::uint32_t t = static_cast<std::uint32_t>(end - begin);
-    tied += t * (t * t - 1);
-    begin = end;
+  using C = Floats::C;
+  constexpr std::size_t most_classes = 8;
+  C total[most_classes];
+  for (std::uint32_t c = 0; c < n_classes; ++c) total[c] = Floats::none();
+  C begin = Floats::none(), slope = begin, term = begin, tied = begin;
+  auto last = Floats::load(keys);
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto key = Floats::load(keys + k * rank_lanes);
+    if (k > 0) {
+      const auto same = Floats::same(last, key, mask);
+      begin = Floats::select(same, begin, Floats::splat(static_cast<std::uint32_t>(k)));
+      slope = Floats::where(same, Floats::add(slope, Floats::splat(6)));
+      term = Floats::where(same, Floats::add(term, slope));
+      tied = Floats::add(tied, term);
+    }
+    for (std::uint32_t c = 1; c < n_classes; ++c) {
+      total[c] = Floats::add(total[c], Floats::where(Floats::is_class(key, mask, c), begin));
+    }
+    last = key;
   }
-  *ties = tied;
+  C after = Floats::none();  // the end of the group, and one more
+  for (std::size_t k = n; k-- > 0;) {
+    const auto key = Floats::load(keys + k * rank_lanes);
+    const C here = Floats::splat(static_cast<std::uint32_t>(k + 2));
+    after = k + 1 < n ? Floats::select(Floats::same(last, key, mask), after, here) : here;
+    for (std::uint32_t c = 1; c < n_classes; ++c) {
+      total[c] = Floats::add(total[c], Floats::where(Floats::is_class(key, mask, c), after));
+    }
+    last = key;
+  }
+  for (std::uint32_t c = 1; c < n_classes; ++c) Floats::store(twice + c * rank_lanes, total[c]);
+  Floats::store(ties, tied);
 }
 
 inline void rank_classes(float* keys, std::size_t n, std::uint32_t n_classes, std::uint32_t mask,
@@ -644,33 +681,34 @@ inline void rank_classes(float* keys, std::size_t n, std::uint32_t n_classes, st
   const std::size_t padded = (n + sort_padding - 1) / sort_padding * sort_padding;
   for (std::size_t v = 0; v < rank_lanes; v += Floats::width) {
     sort_rows(KeyRows<Floats, rank_lanes>{keys + v}, padded);
-  }
-  std::uint32_t equal[rank_lanes];
-  for (std::size_t v = 0; v < rank_lanes; v += Floats::width) {
     // As if no two values were equal; class 0 has what the others leave.
-    for (std::uint32_t c = 1; c < n_classes; ++c) {
-      auto total = Floats::none();
+    auto count = Floats::none(), total = count;
+    auto last = Floats::load(keys + v);
+    for (std::size_t k = 0; k < n; ++k) {
+      const auto key = Floats::load(keys + k * rank_lanes + v);
+      const auto rank = Floats::splat(static_cast<std::uint32_t>(2 * k + 2));
+      total = Floats::add(total, Floats::where(Floats::is_class(key, mask, 1), rank));
+      count = Floats::add(count, Floats::where(Floats::same(last, key, mask), Floats::splat(1)));
+      last = key;
+    }
+    Floats::store(twice + rank_lanes + v, total);
+    for (std::uint32_t c = 2; c < n_classes; ++c) {
+      total = Floats::none();
       for (std::size_t k = 0; k < n; ++k) {
-        const auto rank = static_cast<std::uint32_t>(2 * k + 2);
-        total = Floats::add_class(total, Floats::load(keys + k * rank_lanes + v), mask, c, rank);
+        const auto key = Floats::load(keys + k * rank_lanes + v);
+        const auto rank = Floats::splat(static_cast<std::uint32_t>(2 * k + 2));
+        total = Floats::add(total, Floats::where(Floats::is_class(key, mask, c), rank));
       }
       Floats::store(twice + c * rank_lanes + v, total);
     }
-    auto count = Floats::none();
-    auto last = Floats::load(keys + v);
-    for (std::size_t k = 1; k < n; ++k) {
-      const auto next = Floats::load(keys + k * rank_lanes + v);
-      count = Floats::count_equal(count, last, next, mask);
-      last = next;
-    }
-    Floats::store(equal + v, count);
+    Floats::store(ties + v, Floats::none());
+    std::uint32_t equal[Floats::width];
+    Floats::store(equal, count);
+    std::uint32_t most = 0;
+    for (std::size_t lane = 0; lane < Floats::width; ++lane) most |= equal[lane] - 1;  // own first
+    if (most != 0) rank_groups(keys + v, n, n_classes, mask, twice + v, ties + v);
   }
   for (std::size_t lane = 0; lane < rank_lanes; ++lane) {
-    ties[lane] = 0;
-    if (equal[lane] != 0) {
-      rank_groups(keys + lane, n, n_classes, mask, twice + lane, ties + lane);
-      continue;
-    }
     std::uint32_t rest = static_cast<std::uint32_t>(n * (n + 1));
     for (std::uint32_t c = 1; c < n_classes; ++c) rest -= twice[c * rank_lanes + lane];
     twice[lane] = rest;
