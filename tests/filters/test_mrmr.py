@@ -71,6 +71,27 @@ def test_a_numeric_target_against_the_twin() -> None:
     np.testing.assert_array_equal(mrmr(X, z, criterion="FCQ"), expected)
 
 
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("criterion", ["FCD", "FCQ"])
+def test_ties_but_for_rounding_go_to_the_lowest_index(seed: int, criterion: Any) -> None:
+    # Few samples of few values: many columns are copies, mirrored, or as correlated as others.
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2 + seed % 2, (9 + seed, 40)).astype(float)
+    X[:, 20:30] = 1 - X[:, :10]
+    y = np.arange(len(X)) % 2
+    f = np.nan_to_num(f_classif(X[:, np.ptp(X, axis=0) > 0], y)[0], posinf=np.inf)
+    relevance = np.zeros(40)
+    relevance[np.ptp(X, axis=0) > 0] = np.where(f > 1e-9, f, 0.0)
+    if np.isinf(relevance).any():
+        return
+    expected, _ = twin.correlation(X, relevance, 40, quotient=criterion == "FCQ")
+    order = mrmr(X, y, criterion=criterion)
+    np.testing.assert_array_equal(order, expected)
+    samples = rng.permutation(len(X))
+    np.testing.assert_array_equal(mrmr(X[samples], y[samples], criterion=criterion), order)
+    np.testing.assert_array_equal(mrmr(scipy.sparse.csr_array(X), y, criterion=criterion), order)
+
+
 @pytest.mark.parametrize("quotient", [True, False])
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_what_is_not_looked_at_changes_nothing(quotient: bool, n_threads: int) -> None:

@@ -16,6 +16,9 @@ namespace {
 constexpr std::size_t lanes = tile_lanes;
 constexpr std::size_t chunk_size = 64;  // features
 constexpr std::size_t rows_ahead = 6;   // to be read soon
+// A share of the variance that rounding alone may leave: |r| of 10^-13. F is 0 then, so that
+// features that say nothing are alike.
+constexpr double negligible = 1e-26;
 
 // Average ranks, 1 for the least; values[i * stride].
 void rank_in_place(double* values, std::size_t n, std::size_t stride,
@@ -98,10 +101,12 @@ void UnitColumns::build(bool ranks, const FTarget& target, int n_threads, const 
         double& f = f_values_[first + l];
         if (!(moments.square[l] > 0)) continue;
         if (target.codes) {
+          if (moments.between[l] <= negligible * moments.square[l]) continue;
           f = moments.between[l] / (classes - 1.0) / (moments.within[l] / (n - classes));
         } else if (target_square > 0) {
           const double r = moments.between[l] / std::sqrt(moments.square[l]) /
                            std::sqrt(target_square);
+          if (r * r <= negligible) continue;
           const double rest = 1.0 - r * r;
           f = rest > 0 ? r * r / rest * (n - 2.0) : std::numeric_limits<double>::infinity();
         }

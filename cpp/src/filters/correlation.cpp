@@ -172,7 +172,8 @@ class Greedy {
       if (missing(top)) add(top, missing(top), chunk, worker);
       if (!waits(top)) least_scores_[chunk] = least_score(top);
     });
-    const double lead = *std::max_element(least_scores_.begin(), least_scores_.end());
+    const double lead =
+        tied_from(*std::max_element(least_scores_.begin(), least_scores_.end()));
     parallel_for_worker(n_chunks_, n_threads_, [&](std::size_t chunk, int worker) {
       finalists_[chunk].clear();
       if (highest_[chunk] < lead) return;
@@ -188,21 +189,33 @@ class Greedy {
         while (missing(c) && !waits(c) && bounds_[c] >= own) add(c, batch, chunk, worker);
         if (missing(c) || waits(c) || bounds_[c] < own) continue;
         finalists_[chunk].push_back(c);
-        own = std::max(own, least_score(c));
+        own = std::max(own, tied_from(least_score(c)));
       }
       least_scores_[chunk] = own;
     });
     // Whom rounding leaves in doubt is decided by exact scores.
     const double least = *std::max_element(least_scores_.begin(), least_scores_.end());
-    Best best;
+    std::vector<Best> exact;
+    double highest = -infinity;
     for (const std::vector<std::size_t>& some : finalists_) {
       for (std::size_t c : some) {
         if (bounds_[c] < least) continue;
-        best.offer({exact_score(c), c});
+        exact.push_back({exact_score(c), c});
+        highest = std::max(highest, exact.back().score);
         check_interrupt();
       }
     }
-    return best;
+    for (const Best& one : exact) {  // by index
+      if (one.score >= tied_from(highest)) return one;
+    }
+    return Best{};
+  }
+
+  // Scores this close are one but for rounding, which the order of the samples changes.
+  double tied_from(double score) const {
+    if (!std::isfinite(score)) return score;
+    const double size = std::abs(score);
+    return score - 1e-12 * (settings_.quotient ? size : std::max(size, 1.0));
   }
 
   std::size_t end_of(std::size_t chunk) const {

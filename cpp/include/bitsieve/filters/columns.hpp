@@ -69,7 +69,7 @@ class UnitColumns {
   }
 
   // F of one-way analysis of variance, or of the linear regression on the target; 0 for a constant
-  // feature, infinite for one that the target determines.
+  // feature and where rounding is all there is, infinite for one that the target determines.
   const std::vector<double>& f_values() const { return f_values_; }
 
   // Whether all values were finite, and no square of one too great; if not, nothing else holds.

@@ -1,7 +1,8 @@
 // Greedy selection by relevance and correlation (Ding and Peng 2005, table 1):
 //   quotient (FCQ)    relevance(c) / mean_s max(|r(c,s)|, least)
 //   difference (FCD)  relevance(c) - mean_s |r(c,s)|
-// over the chosen features s; the first is the most relevant one. Ties go to the lowest index. A
+// over the chosen features s; the first is the most relevant one. Ties, to a relative 10^-12, go to
+// the lowest index. A
 // copy of a chosen feature, |r| > 1 - 10^-10, says nothing new: copies come after all others.
 //
 // A sum of |r| never falls, so that a candidate's score with some of its terms left out (each at
