@@ -98,7 +98,7 @@ class MRMR(_Greedy):
     >>> from sklearn.datasets import load_iris
     >>> selector = MRMR(2, criterion="FCQ").fit(*load_iris(return_X_y=True))
     >>> selector.order_
-    array([2, 1])
+    array([2, 3])
     """
 
     def __init__(
@@ -215,7 +215,7 @@ class InformationSelector(_Greedy):
     >>> from sklearn.datasets import load_iris
     >>> selector = InformationSelector(2, criterion="cmim").fit(*load_iris(return_X_y=True))
     >>> selector.order_
-    array([3, 2])
+    array([2, 3])
     """
 
     def __init__(
