@@ -229,11 +229,11 @@ template void l1_distances<double>(const SampleRows<double>&, const FeatureScale
                                    const std::vector<std::int32_t>&, std::size_t, Precision, int,
                                    Distances*);
 
-DistanceArbiter::DistanceArbiter(const FeatureScale& scale) {
+DistanceArbiter::DistanceArbiter(const FeatureScale& scale, int bits) {
   const std::size_t p = scale.range.size();
-  // Terms below 2^50 and a total below 2^62, whatever p.
-  const int bits = std::min(40, 62 - static_cast<int>(std::ceil(std::log2(static_cast<double>(p) + 1))));
-  const double grid = std::ldexp(1.0, bits);
+  // Terms of 2^50 at most and a total of 2^62, whatever p (which is below 2^31).
+  bits_ = std::min(bits, 62 - static_cast<int>(std::ceil(std::log2(static_cast<double>(p)))));
+  const double grid = std::ldexp(1.0, bits_);
   unit_ = scale.largest_weight / grid;
   cap_.assign(p, std::numeric_limits<double>::infinity());
   scale_.assign(p, 0.0);

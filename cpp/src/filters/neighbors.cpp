@@ -56,8 +56,8 @@ class RowSearch {
     if (ask) {
       const auto mine = static_cast<std::size_t>(order_[row]);
       for (Iterator c = begin; c != end; ++c) {
-        c->distance = (*arbiter_)(samples_, mine,
-                                  static_cast<std::size_t>(order_[static_cast<std::size_t>(c->place)]));
+        const auto other = static_cast<std::size_t>(order_[static_cast<std::size_t>(c->place)]);
+        c->distance = arbiter_->in_steps((*arbiter_)(samples_, mine, other));
       }
     }
     std::sort(begin, end, [&](const Candidate& a, const Candidate& b) {

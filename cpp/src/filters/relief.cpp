@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "bitsieve/core/parallel.hpp"
@@ -23,18 +24,26 @@ struct Pair {
   double coefficient;
 };
 
-// P(c) / (1 - P(own)) for every pair of classes.
-std::vector<double> class_ratios(const std::int32_t* codes, std::size_t n, std::size_t n_classes) {
-  std::vector<double> size(n_classes, 0.0), ratios(n_classes * n_classes, 0.0);
-  for (std::size_t i = 0; i < n; ++i) size[static_cast<std::size_t>(codes[i])] += 1.0;
-  for (std::size_t own = 0; own < n_classes; ++own) {
-    const double others = static_cast<double>(n) - size[own];
-    for (std::size_t c = 0; c < n_classes; ++c) {
-      if (c != own && others > 0.0) ratios[own * n_classes + c] = size[c] / others;
-    }
+// How many samples each class has.
+class ClassSizes {
+ public:
+  ClassSizes(const std::int32_t* codes, std::size_t n, std::size_t n_classes)
+      : n_(static_cast<double>(n)), sizes_(n_classes, 0.0) {
+    for (std::size_t i = 0; i < n; ++i) sizes_[static_cast<std::size_t>(codes[i])] += 1.0;
   }
-  return ratios;
-}
+  // P(c) / (1 - P(own)) for misses, -1 for hits.
+  double factor(std::size_t own, std::size_t c) const {
+    const double others = n_ - sizes_[own];
+    return c == own ? -1.0 : others > 0.0 ? sizes_[c] / others : 0.0;
+  }
+  std::size_t largest() const {
+    return static_cast<std::size_t>(*std::max_element(sizes_.begin(), sizes_.end()));
+  }
+
+ private:
+  double n_;
+  std::vector<double> sizes_;
+};
 
 // Pairs by panels, each pair once and in a fixed order.
 std::vector<PairPanel> merge(std::vector<Pair> pairs, std::size_t n, int n_threads) {
@@ -51,6 +60,7 @@ std::vector<PairPanel> merge(std::vector<Pair> pairs, std::size_t n, int n_threa
   std::vector<Pair> sorted(pairs.size());
   std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
   for (const Pair& pair : pairs) sorted[next[panel_of(pair)]++] = pair;
+  std::vector<Pair>().swap(pairs);
   std::vector<PairPanel> panels(n_panels);
   parallel_for(n_panels, n_threads, [&](std::size_t t) {
     const auto from = sorted.begin() + static_cast<std::ptrdiff_t>(begin[t]);
@@ -90,7 +100,7 @@ class Family {
       instances_.resize(samples.n);
       std::iota(instances_.begin(), instances_.end(), 0);
     }
-    if (codes != nullptr) ratios_ = class_ratios(codes, samples.n, n_classes);
+    if (codes != nullptr) classes_.emplace(codes, samples.n, n_classes);
   }
 
   void run() {
@@ -137,10 +147,10 @@ class Family {
     const bool off = std::any_of(distances->error.begin(), distances->error.end(),
                                  [](double error) { return error > 0.0; });
     if (!off || options_.precision != Precision::exact ||
-        distances->rows * n * samples_.p > small_table) {
+        instances_.size() * n * samples_.p > small_table) {  // never some strips and not others
       return;
     }
-    const DistanceArbiter arbiter(scale_);
+    const DistanceArbiter arbiter(scale_, DistanceArbiter::summable);
     for (std::size_t i = 0; i < distances->rows; ++i) {
       std::int64_t* row = distances->values.data() + i * distances->ld;
       for (std::size_t j = 0; j < n; ++j) {
@@ -166,12 +176,14 @@ class Family {
   }
 
   void by_neighbors() {
-    const DistanceArbiter arbiter(scale_);
+    const DistanceArbiter arbiter(scale_, DistanceArbiter::finest);
     const bool exact = options_.precision == Precision::exact;
     NeighborOptions wanted;
-    wanted.n_neighbors = std::min(options_.n_neighbors, samples_.n - 1);
+    const bool by_class = options_.rule == ReliefRule::relieff;
+    wanted.n_neighbors = std::min(
+        options_.n_neighbors, std::min(samples_.n - 1, by_class ? classes_->largest() : samples_.n));
     wanted.ordered = !options_.rank_weights.empty();
-    wanted.grouping = options_.rule == ReliefRule::relieff  ? Grouping::classes
+    wanted.grouping = by_class                              ? Grouping::classes
                       : options_.rule == ReliefRule::relief ? Grouping::others
                                                             : Grouping::all;
     std::vector<Pair> pairs;
@@ -200,7 +212,7 @@ class Family {
         double factor = 1.0;
         if (options_.rule == ReliefRule::relieff) {
           const auto own = static_cast<std::size_t>(codes_[mine]);
-          factor = (g == own ? -1.0 : ratios_[own * n_classes_ + g]) / m;
+          factor = classes_->factor(own, g) / m;
         } else if (options_.rule == ReliefRule::relief) {
           factor = (g == 0 ? -1.0 : 1.0) / m;
         }
@@ -382,7 +394,7 @@ class Family {
       runs.back().end = j + 1;
     }
     std::vector<Row> rule(rows);
-    const DistanceArbiter arbiter(scale_);
+    const DistanceArbiter arbiter(scale_, DistanceArbiter::summable);
     const double largest_error =
         *std::max_element(distances.error.begin(), distances.error.end());
     const auto error_of = [&](std::size_t i) {
@@ -433,7 +445,7 @@ class Family {
         rule[i].near_coefficients.assign(n_classes_, 0.0);
         rule[i].far_coefficients.assign(n_classes_, 0.0);
         for (std::size_t c = 0; c < n_classes_; ++c) {
-          const double factor = (c == own ? -1.0 : ratios_[own * n_classes_ + c]) / m;
+          const double factor = classes_->factor(own, c) / m;
           if (near[c] > 0.0) rule[i].near_coefficients[c] = factor / near[c];
           if (uses_far() && far[c] > 0.0) rule[i].far_coefficients[c] = -factor / far[c];
         }
@@ -471,7 +483,7 @@ class Family {
   const ReliefOptions& options_;
   double* weights_;
   std::vector<std::int32_t> instances_;
-  std::vector<double> ratios_;
+  std::optional<ClassSizes> classes_;
 };
 
 }  // namespace

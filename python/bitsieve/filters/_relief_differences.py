@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 
 # Values of a block: few enough to stay in cache while the rows go by.
 _BLOCK = 1 << 16
+# A range so narrow that its reciprocal would overflow is none, as in the compiled core.
+_NARROWEST = 1e-290
 
 
 def feature_blocks(problem: Problem) -> list[slice]:
@@ -53,7 +55,8 @@ class Differences:
         unknown = np.isnan(values)
         low = np.min(values, axis=1, initial=np.inf, where=~unknown)
         high = np.max(values, axis=1, initial=-np.inf, where=~unknown)
-        self.varies = high > low
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.varies = high - low >= _NARROWEST
         values[~self.varies] = 0.0
         spread = np.ones(len(values))
         with np.errstate(over="ignore"):
@@ -132,8 +135,18 @@ class Differences:
             for c, pool in enumerate(pools):
                 mean = _MeanDifference(pool, spread, bool(nominal[f]), self._ramp)
                 self._to_class[h, c, known] = mean(column[known])
-                for d, other in enumerate(pools):
-                    self._between[h, d, c] = float(mean(other).mean())
+            # Expected over the known values of each class; a class without any takes all.
+            self._between[h] = _class_means(self._to_class[h][:, known], self._codes[known])
+
+
+def _class_means(values: Floats, codes: NDArray[np.int32]) -> Floats:
+    """Mean over the samples of each class a row, (n_classes, n_rows); of all where it has none."""
+    n_classes = len(values)
+    means: Floats = np.repeat(values.mean(axis=1)[None, :], n_classes, axis=0)
+    order = np.argsort(codes, kind="stable")
+    there, begin, count = np.unique(codes[order], return_index=True, return_counts=True)
+    means[there] = np.add.reduceat(values[:, order], begin, axis=1).T / count[:, None]
+    return means
 
 
 class _MeanDifference:

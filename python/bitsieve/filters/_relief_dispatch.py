@@ -20,13 +20,17 @@ Floats = NDArray[np.float64]
 
 # More levels of a discrete feature than these are not for the core, which makes a column of each.
 _LEVELS = 256
+# So few differences that SWRF* need not be content with the core's distances: whether a sample at
+# the mean distance is near or far is then decided exactly.
+_FEW = 1 << 22
 
 
 def relief_scores(problem: Problem, method: Method) -> Floats:
     """Score all features of a problem."""
     if method.name == "rrelieff" and np.ptp(problem.y) == 0.0:
         return np.zeros(problem.n_features)  # N_dC is 0: nothing to tell apart
-    if not _suits_core(problem):
+    few = len(problem.rows) * problem.n_samples * problem.n_features <= _FEW
+    if not _suits_core(problem) or (few and method.name == "swrf_star"):
         return general_scores(problem, method)
     if method.name == "swrf_star":
         return _weighted_scores(problem, method)

@@ -6,7 +6,7 @@
                     \\______________________________________________________/
 
 Two passes over the table, neither of which holds more than a block of features for all samples
-and the distances of the rows that are looked at. Distances are sums of whole steps of 2^-40 of a
+and the distances of the rows that are looked at. Distances are sums of whole steps of a
 feature's range, as in the compiled core: the order of the features is of no account, and what
 ties there ties here.
 """
@@ -24,12 +24,14 @@ __all__ = ["general_scores", "pair_distances"]
 
 Floats = NDArray[np.float64]
 
-_STEPS = 2.0**40
+# Bits of distances that are ordered, and of those that are added up too; as in the core.
+_FINEST, _SUMMABLE = 50, 40
 
 
 def general_scores(problem: Problem, method: Method) -> Floats:
     """Score all features; the same as the compiled core, and more than it can."""
-    groups = list(group_neighbours(problem, method, pair_distances(problem)))
+    bits = _SUMMABLE if method.rank_weights.size == 0 else _FINEST
+    groups = list(group_neighbours(problem, method, _shares(problem, bits)))
     if method.name == "rrelieff":
         return _regression_scores(problem, groups)
     scores = np.zeros(problem.n_features)
@@ -58,27 +60,33 @@ def pair_distances(problem: Problem) -> Floats:
     features that vary over the weight of those known in both samples; two samples that share no
     known feature are as far apart as any can be.
     """
+    distances: Floats = _shares(problem, _SUMMABLE) * float(problem.feature_weights.max())
+    return distances
+
+
+def _shares(problem: Problem, bits: int) -> Floats:
+    """Distances as shares of the largest weight, in whole steps of 2^-bits."""
     shape = len(problem.rows), problem.n_samples
     total = np.zeros(shape, dtype=np.int64)
     seen = np.zeros(shape) if problem.ignore and problem.incomplete else None
     possible = 0.0
     weights = problem.feature_weights
     # Room for the sum of all steps in 63 bits.
-    step = min(_STEPS, 2.0 ** (61 - int(np.ceil(np.log2(problem.n_features + 1)))))
+    step = 2.0 ** min(bits, 62 - int(np.ceil(np.log2(problem.n_features))))
     largest = float(weights.max())
     for part in feature_blocks(problem):
         differences = Differences(problem, part)
         own = np.where(differences.varies, weights[part], 0.0)
-        possible += float(own.sum())
+        possible += float(own.sum()) / largest
         scale = (own / largest * step)[:, None]
         for row, i in enumerate(problem.rows):
             distinct = differences.of(int(i), slice(None))
             if seen is not None:
                 known = ~np.isnan(distinct)
-                seen[row] += (known * own[:, None]).sum(axis=0)
+                seen[row] += (known * own[:, None]).sum(axis=0) / largest
                 distinct = np.where(known, distinct, 0.0)
             total[row] += np.rint(distinct * scale).astype(np.int64).sum(axis=0)
-    distances: Floats = total.astype(np.float64) * (largest / step)
+    distances: Floats = total.astype(np.float64) / step
     if seen is not None:
         shared = seen > 0.0
         distances *= np.where(shared, possible / np.where(shared, seen, 1.0), 0.0)

@@ -20,6 +20,9 @@ __all__ = ["Group", "Method", "group_neighbours"]
 Floats = NDArray[np.float64]
 Groups = list["Group"]
 
+# Distances that tie but for the rounding of their terms, as 1/7 + 2/7 and 3/7 do, tie.
+_STEPS = 2.0**30
+
 
 @dataclass(frozen=True, eq=False)
 class Method:
@@ -106,7 +109,9 @@ def _nearest(
         others = members[members != i]
         if others.size == 0:
             continue
-        order = np.argsort(distances[others], kind="stable")[: len(rank_weights)]
+        order = np.argsort(np.floor(distances[others] * _STEPS + 0.5), kind="stable")[
+            : len(rank_weights)
+        ]
         weights = rank_weights[: len(order)]
         yield Group(others[order], weights / weights.sum(), float(factor))
 

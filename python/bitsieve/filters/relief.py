@@ -74,8 +74,9 @@ def relieff(
 
     where diff is abs(difference) / (max - min) of the feature, or 0 and 1 for the same and for
     different values of a discrete one. A sample is never its own neighbour; its duplicates are
-    neighbours like others; equal distances go to the lowest index; a class with fewer than
-    ``n_neighbors`` samples is averaged over those there are.
+    neighbours like others; equal distances (to 2^-30 of a range, so that 1/7 + 2/7 equals 3/7) go
+    to the lowest index; a class with fewer than ``n_neighbors`` samples is averaged over those
+    there are.
 
     Parameters
     ----------

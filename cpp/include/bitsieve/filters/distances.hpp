@@ -37,15 +37,25 @@ void l1_distances(const SampleRows<T>& samples, const FeatureScale& scale,
                   int n_threads, Distances* distances);
 
 // Distances to decide close calls by: float64 differences of the user's numbers, each rounded to
-// 2^-40 of a range or finer, so equal differences count equal and the order of features is free.
+// 2^-bits of a range (or coarser, for very many features), so equal differences count equal and
+// the order of features is free.
 class DistanceArbiter {
  public:
-  explicit DistanceArbiter(const FeatureScale& scale);
+  // Bits of neighbours, and of sums over pairs.
+  static constexpr int finest = 50, summable = 40;
+
+  DistanceArbiter(const FeatureScale& scale, int bits);
   template <typename T>
   std::int64_t operator()(const SampleRows<T>& samples, std::size_t a, std::size_t b) const;
   double unit() const { return unit_; }
+  // In steps of 2^-30 of a range: what ties but for the roundings of its terms ties here, as
+  // 1/7 + 2/7 and 3/7 do.
+  std::int64_t in_steps(std::int64_t distance) const {
+    return (distance + (std::int64_t{1} << (bits_ - 31))) >> (bits_ - 30);
+  }
 
  private:
+  int bits_;
   std::vector<double> cap_, scale_;
   double unit_;
 };
