@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from bitsieve.filters import (
     chi2,
     f_test,
     fisher_score,
+    gram_schmidt,
     kruskal_wallis,
     laplacian_score,
     pearson,
@@ -291,3 +293,17 @@ def test_benjamini_hochberg() -> None:
         benjamini_hochberg([0.5, np.nan])
     with pytest.raises(ValueError, match="a list of numbers"):
         benjamini_hochberg([])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_no_copy_of_the_table(dtype: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(200, 20_000)).astype(dtype)
+    y = np.arange(200) % 2
+    for score in [*CLASSES, variance, gram_schmidt]:
+        options = {"n_features": 5} if score is gram_schmidt else {}
+        score(X[:, :50].copy(), y, **options)  # what is imported on the way is not counted
+        tracemalloc.start()
+        score(X, y, **options)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 0.15 * X.nbytes, (score, peak / X.nbytes)

@@ -41,6 +41,7 @@ def test_interrupt(score: str, n_jobs: int) -> None:
     )
     try:
         assert process.stdout is not None
+        assert process.stderr is not None
         assert process.stdout.readline() == "ready\n", process.communicate()[1]
         time.sleep(0.2)
         assert process.poll() is None
@@ -48,7 +49,9 @@ def test_interrupt(score: str, n_jobs: int) -> None:
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "interrupted\n", process.communicate()[1]
         delay = time.monotonic() - sent
-        rest, errors = process.communicate(timeout=60)
+        # The rest may lie in the buffer of readline already, where communicate does not look.
+        rest, errors = process.stdout.read(), process.stderr.read()
+        process.wait(timeout=60)
     finally:
         process.kill()
         process.wait()

@@ -18,7 +18,7 @@ __all__ = ["auc", "kruskal_wallis"]
 Floats = NDArray[np.float64]
 Scores = Floats | tuple[Floats, Floats]
 
-#: Up to as many pairs of samples are compared one by one; sorting is quicker beyond.
+#: Up to as many pairs of samples may be compared one by one, where keys do not tell them apart.
 PAIRS = 20_000
 
 
@@ -70,8 +70,8 @@ def auc(
 
     Notes
     -----
-    Few pairs are counted one by one; where there are more than 20,000, and for p-values, the
-    samples are sorted. Both are exact and give the same bits.
+    The samples are sorted, many features at a time, or where that is dearer all pairs are counted:
+    either is exact, and both give the same bits.
 
     References
     ----------
