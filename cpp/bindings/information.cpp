@@ -138,6 +138,19 @@ class PyDiscreteTable {
     });
   }
 
+  Array<double> joint_mutual_information(const Target& target, int n_levels, const Target& given,
+                                         int n_given, const std::optional<Lists>& features,
+                                         const std::string& correction, double prior) const {
+    const EntropyTable entropy(table_->n(), correction_of(correction, prior), prior);
+    const Variable y = variable(target, n_levels, "target");
+    const Variable z = variable(given, n_given, "given");
+    const Variable yz = combine(z, y, table_->n());
+    const std::int64_t rest = entropy.total() - sum_of(entropy, y);
+    return each(features, entropy, [&](Counter& counter, std::size_t f) {
+      return rest + counter.joint(f, yz) - counter.joint(f, z);
+    });
+  }
+
   const DiscreteTable& table() const { return *table_; }
   int n_threads() const { return n_threads_; }
 
@@ -369,6 +382,9 @@ void register_information(py::module_& module) {
       .def("mutual_information", &PyDiscreteTable::mutual_information,
            py::arg("target").noconvert(), py::arg("n_levels"), features, correction, prior)
       .def("conditional_mutual_information", &PyDiscreteTable::conditional_mutual_information,
+           py::arg("target").noconvert(), py::arg("n_levels"), py::arg("given").noconvert(),
+           py::arg("n_given"), features, correction, prior)
+      .def("joint_mutual_information", &PyDiscreteTable::joint_mutual_information,
            py::arg("target").noconvert(), py::arg("n_levels"), py::arg("given").noconvert(),
            py::arg("n_given"), features, correction, prior);
   module.def("greedy_information", run_information, py::arg("table"),

@@ -288,3 +288,13 @@ class DiscreteTable:
         correction: str = ...,
         prior: float = ...,
     ) -> NDArray[np.float64]: ...
+    def joint_mutual_information(
+        self,
+        target: NDArray[np.uint8] | NDArray[np.int32],
+        n_levels: int,
+        given: NDArray[np.uint8] | NDArray[np.int32],
+        n_given: int,
+        features: NDArray[np.int64] | None = ...,
+        correction: str = ...,
+        prior: float = ...,
+    ) -> NDArray[np.float64]: ...

@@ -33,7 +33,9 @@ std::int64_t EntropyTable::sum(const std::uint32_t* counts, std::size_t size,
       ++occupied;
       total += entry(static_cast<double>(counts[k]) + share);
     }
-    return total + static_cast<std::int64_t>(cells - occupied) * entry(share);
+    // Empty cells are alike, and there may be very many: one rounding for all of them.
+    const double empty = static_cast<double>(cells - occupied) * share;
+    return total + std::llrint(empty * std::log(share) * scale_);
   }
   std::int64_t occupied = 0;
   for (std::size_t k = 0; k < size; ++k) {

@@ -11,7 +11,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve import _core
 from bitsieve._checks import key_of, whole
 from bitsieve._errors import plural
 from bitsieve._threads import effective_n_jobs
@@ -304,13 +303,15 @@ def joint_mutual_information(
         X, y, task, discretization, n_bins, missing, discrete_features, n_jobs
     )
     known = _condition(given, found.n_samples, discretization, n_bins)
-    both = _combined([known, target])
-    options: dict[str, Any] = {"correction": name, "prior": weight}
-    with_both = found.table.joint_entropy(both.codes, both.n_levels, **options)
-    with_known = found.table.joint_entropy(known.codes, known.n_levels, **options)
-    alone = _core.DiscreteTable(np.zeros((found.n_samples, 1), np.uint8), np.ones(1, np.int32))
-    of_y = alone.joint_entropy(target.codes, target.n_levels, **options)[0]
-    return _from_zero(with_known + of_y - with_both)
+    values = found.table.joint_mutual_information(
+        target.codes,
+        target.n_levels,
+        known.codes,
+        known.n_levels,
+        correction=name,
+        prior=weight,
+    )
+    return _from_zero(values)
 
 
 def _from_zero(values: Scores) -> Scores:

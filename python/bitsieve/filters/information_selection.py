@@ -28,6 +28,9 @@ Criterion = Literal[
 Order = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
+#: Most features that can be taken one by one.
+MOST = 1 << 17
+
 _CRITERIA: tuple[str, ...] = get_args(Criterion)
 
 
@@ -174,12 +177,18 @@ def information_selection(
     found, target = table_and_target(
         X, y, task, discretization, n_bins, missing, discrete_features, n_jobs
     )
+    n_select = wanted(n_features, found.n_features)
+    if n_select > MOST:
+        raise ValueError(
+            f"{n_select} features would be taken one by one, but sums of information are exact up "
+            f"to {MOST}; pass n_features"
+        )
     order, scores, _ = _core.greedy_information(
         found.table,
         target.codes,
         target.n_levels,
         criterion=chosen,
-        n_select=wanted(n_features, found.n_features),
+        n_select=n_select,
         beta=float(beta),
         correction=name,
         prior=weight,
