@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -176,3 +178,25 @@ def test_wide_tables_ask_for_few_correlations(monkeypatch):
 def test_refusals(arguments, message):
     with pytest.raises(ValueError, match=message):
         cfs(*load_iris(return_X_y=True), **arguments)
+
+
+def test_correlations_of_locally_predictive_features_are_not_kept():
+    """Where thousands of features tell all there is to tell, thousands join."""
+    X = np.random.default_rng(2).permuted(np.repeat([[0], [1]], 3, axis=0).repeat(3000, 1), axis=0)
+    table = class_table(
+        X,
+        [0, 0, 0, 1, 1, 1],
+        discretization=None,
+        n_bins=10,
+        missing="error",
+        discrete_features="auto",
+        n_jobs=1,
+    )
+    tracemalloc.start()
+    found = search_cfs(table)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(found.order) > 100
+    assert len(found.merits) == len(found.order)
+    np.testing.assert_allclose(found.merits, 1.0, atol=1e-3)
+    assert peak < 2 << 20

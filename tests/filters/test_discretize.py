@@ -236,3 +236,29 @@ def test_a_table_brings_its_own_target():
 def test_parameters_out_of_range(arguments, message):
     with pytest.raises(ValueError, match=message):
         discretize([[0.0, 1.0], [1.0, 2.0]], **arguments)
+
+
+@pytest.mark.parametrize("bins", [1.0, "a", ["a"], [[1.0], ["a"]], [[1.0], [[2.0], [3.0, 4.0]]]])
+def test_bins_that_are_no_cut_points(bins):
+    with pytest.raises(ValueError, match=r"^bins must be cut points, numbers in ascending order"):
+        discretize(np.eye(3, 2), method="user", bins=bins)
+
+
+def test_bins_may_come_from_an_iterator():
+    codes, _ = discretize([[0.0], [1.0], [2.0]], method="user", bins=iter([0.5, 1.5]))
+    assert codes.tolist() == [[0], [1], [2]]
+
+
+@pytest.mark.parametrize("method", ["equal_width", "equal_frequency"])
+def test_cuts_of_wide_tables_are_those_of_their_parts(method):
+    """Columns are cut by blocks; where a block ends does not matter."""
+    X = np.random.default_rng(8).normal(size=(9, 3001))
+    whole = cut_points(X, method=method, n_bins=200)
+    parts = [
+        cut
+        for f in range(0, 3001, 500)
+        for cut in cut_points(X[:, f : f + 500], method=method, n_bins=200)
+    ]
+    assert len(whole) == len(parts) == 3001
+    for cut, part in zip(whole, parts, strict=True):
+        np.testing.assert_array_equal(cut, part)

@@ -192,6 +192,51 @@ def test_the_users_frame_is_not_touched() -> None:
     assert not has_categories(X)
 
 
+@pytest.mark.parametrize("options", [{"diff": "ramp"}, {"missing": "ignore"}])
+def test_the_users_array_is_not_touched(options: dict[str, Any]) -> None:
+    """One column is its own transpose, so that a view of it would do as the working copy."""
+    X = np.full((6, 1), 3.0)
+    if "missing" in options:
+        X[2] = np.nan
+    before = X.copy()
+    assert filters.relieff(X, [0, 1] * 3, **options).tolist() == [0.0]
+    np.testing.assert_array_equal(X, before)
+    X.flags.writeable = False
+    assert filters.swrf_star(X, [0, 1] * 3, **options).tolist() == [0.0]
+
+
+def test_text_columns_of_pandas_with_missing_values() -> None:
+    frame = pd.DataFrame({"a": [0.0, 0.2, 0.8, 1.0], "b": ["x", None, "y", "y"]})
+    wanted = filters.relieff(frame, [0, 0, 1, 1], n_neighbors=1)
+    for dtype in ("string", "str", "object", "category"):
+        again = frame.astype({"b": dtype})
+        found = filters.relieff(again, [0, 0, 1, 1], n_neighbors=1)
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_targets_beyond_all_numbers() -> None:
+    X = np.arange(8.0).reshape(4, 2) % 3
+    with pytest.raises(ValueError, match=r"y spans more than float64 can hold; divide it by"):
+        filters.rrelieff(X, [-1.7e308, 0.0, 1.0, 1.7e308])
+
+
+def test_only_proportions_of_feature_weights_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = np.random.default_rng(0).random((10, 3)), [0, 1] * 5
+    monkeypatch.setattr("bitsieve.filters._relief_dispatch._FEW", 0)
+    for name in ("relieff", "multisurf", "swrf_star"):
+        score = getattr(filters, name)
+        wanted = score(X, y, feature_weights=[1.0, 2.0, 0.5])
+        for scale in (2.0**1022, 2.0**-1060):
+            weights = np.array([1.0, 2.0, 0.5]) * scale
+            np.testing.assert_array_equal(score(X, y, feature_weights=weights), wanted)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_tiny_sigma_is_refused_without_a_warning() -> None:
+    with pytest.raises(ValueError, match=r"sigma=1e-200 is so small that even the nearest"):
+        filters.relieff([[0.0], [1.0]], [0, 1], weighting="exponential", sigma=1e-200)
+
+
 def test_objects_of_text_and_of_numbers() -> None:
     frame = pd.DataFrame(
         {

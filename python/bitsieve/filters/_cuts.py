@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._errors import plural
+from bitsieve._errors import plural, shorten
 
 __all__ = ["Cuts", "equal_frequency", "equal_width", "from_columns", "mdl", "mean_sd", "user"]
 
@@ -98,18 +98,32 @@ def equal_width(X: NDArray[Any], n_bins: int) -> Cuts:
     low = np.fmin.reduce(X, axis=0).astype(np.float64)
     high = np.fmax.reduce(X, axis=0).astype(np.float64)
     share = np.arange(1, n_bins) / n_bins
-    # Not low + share * (high - low), which overflows where the ends have opposite signs.
-    grid = low[:, None] * (1.0 - share) + high[:, None] * share
-    return _useful(np.sort(grid, axis=1), low, high)
+    parts = []
+    for part in _blocks(len(low), n_bins):
+        # Not low + share * (high - low), which overflows where the ends have opposite signs.
+        grid = low[part, None] * (1.0 - share) + high[part, None] * share
+        parts.append(_useful(np.sort(grid, axis=1), low[part], high[part]))
+    return _joined(parts)
 
 
 def equal_frequency(X: NDArray[Any], n_bins: int) -> Cuts:
     """Bins of one number of samples, as far as equal values allow."""
     n, p = X.shape
-    step = max(1, _BLOCK // n)
-    parts = [_quantiles(X[:, f : f + step], n_bins) for f in range(0, p, step)]
-    grid, low, high = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return _useful(grid, low, high)
+    return _joined([_useful(*_quantiles(X[:, f], n_bins)) for f in _blocks(p, max(n, n_bins))])
+
+
+def _blocks(n_features: int, width: int) -> list[slice]:
+    """Slices of columns, `width` values each, that are worked on at a time."""
+    step = max(1, _BLOCK // width)
+    return [slice(f, min(f + step, n_features)) for f in range(0, n_features, step)]
+
+
+def _joined(parts: list[Cuts]) -> Cuts:
+    """Cuts of blocks of columns as one."""
+    return Cuts(
+        np.concatenate([part.values for part in parts]),
+        _begin(np.concatenate([part.counts for part in parts])),
+    )
 
 
 def _quantiles(X: NDArray[Any], n_bins: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -161,13 +175,19 @@ def user(bins: Any, n_features: int) -> Cuts:
     """
     if bins is None:
         raise ValueError("method='user' needs bins: cut points for all columns, or a list a column")
+    if isinstance(bins, (str, bytes)) or not hasattr(bins, "__iter__"):
+        raise _no_cut_points(bins)
+    bins = list(bins)
     shared = all(np.ndim(b) == 0 for b in bins)
     if not shared and len(bins) != n_features:
         raise ValueError(
             f"bins holds cut points of {plural(len(bins), 'column')}, but X has "
             f"{plural(n_features, 'column')}; pass one list a column, or one for all"
         )
-    columns = [np.array(b, dtype=np.float64, ndmin=1) for b in ([bins] if shared else bins)]
+    try:
+        columns = [np.array(b, dtype=np.float64, ndmin=1) for b in ([bins] if shared else bins)]
+    except (TypeError, ValueError):
+        raise _no_cut_points(bins) from None
     for j, cuts in enumerate(columns):
         if cuts.ndim != 1 or not np.isfinite(cuts).all() or (np.diff(cuts) <= 0).any():
             where = "" if shared else f" of column {j}"
@@ -175,3 +195,10 @@ def user(bins: Any, n_features: int) -> Cuts:
                 f"bins{where} must be finite numbers in ascending order, got {cuts.tolist()}"
             )
     return from_columns(columns * n_features if shared else columns)
+
+
+def _no_cut_points(bins: Any) -> ValueError:
+    return ValueError(
+        "bins must be cut points, numbers in ascending order, for all columns, or a list a "
+        f"column, got {shorten([bins])}"
+    )

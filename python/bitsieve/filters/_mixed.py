@@ -180,7 +180,7 @@ def _check_position(n_features: int) -> Callable[[Any], int]:
 
 
 def _codes(values: NDArray[Any]) -> NDArray[np.float32]:
-    missing = np.array([v is None or v != v or type(v).__name__ == "NAType" for v in values])
+    missing = np.array([v is None or type(v).__name__ == "NAType" or v != v for v in values])
     out = np.full(len(values), np.nan, dtype=np.float32)
     if not missing.all():
         known = np.array([str(v) for v in values[~missing]])

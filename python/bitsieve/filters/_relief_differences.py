@@ -51,7 +51,7 @@ class Differences:
     varies: NDArray[np.bool_]
 
     def __init__(self, problem: Problem, part: slice) -> None:
-        values = np.ascontiguousarray(problem.X[:, part].T, dtype=np.float64)
+        values = np.array(problem.X[:, part].T, dtype=np.float64, order="C")  # a copy, always
         unknown = np.isnan(values)
         low = np.min(values, axis=1, initial=np.inf, where=~unknown)
         high = np.max(values, axis=1, initial=-np.inf, where=~unknown)

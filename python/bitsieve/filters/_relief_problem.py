@@ -110,7 +110,7 @@ def make_problem(
     classes = task == "classification"
     return Problem(
         X=_compact_codes(data.X, discrete, names),
-        y=np.empty(0) if classes else data.y.astype(np.float64),
+        y=np.empty(0) if classes else _check_numbers(data.y),
         codes=data.codes if classes else np.zeros(data.n_samples, dtype=np.int32),
         n_classes=len(data.classes) if classes else 1,
         rows=_sample(data.n_samples, n_instances, random_state),
@@ -147,7 +147,8 @@ def nearest_weights(
         raise ValueError(f"sigma must be a number above 0, got {sigma!r}")
     if weighting == "equal":
         return np.ones(count)
-    weights: NDArray[np.float64] = np.exp(-(((np.arange(count) + 1.0) / float(sigma)) ** 2))
+    with np.errstate(over="ignore"):
+        weights: NDArray[np.float64] = np.exp(-(((np.arange(count) + 1.0) / float(sigma)) ** 2))
     if weights[0] == 0.0:
         raise ValueError(
             f"sigma={sigma!r} is so small that even the nearest neighbour has no weight; the "
@@ -205,6 +206,15 @@ def _sample(n_samples: int, n_instances: int | None, random_state: Any) -> NDArr
     return np.sort(drawn).astype(np.int64)
 
 
+def _check_numbers(y: NDArray[Any]) -> NDArray[np.float64]:
+    numbers = y.astype(np.float64)
+    with np.errstate(over="ignore"):
+        fits = np.isfinite(np.ptp(numbers))
+    if not fits:
+        raise ValueError("y spans more than float64 can hold; divide it by a number")
+    return numbers
+
+
 def _check_weights(
     given: ArrayLike | None, n_features: int, names: Sequence[str] | None
 ) -> NDArray[np.float64]:
@@ -228,7 +238,9 @@ def _check_weights(
         )
     if not weights.any():
         raise ValueError("feature_weights are all 0, so there are no distances; pass some above 0")
-    return weights
+    exponent = int(np.frexp(weights.max())[1])
+    # Only their proportions count, and sums of huge ones would overflow.
+    return weights if abs(exponent) < 500 else np.ldexp(weights, -exponent)
 
 
 def _check_ramp(ramp: Any) -> tuple[float, float]:

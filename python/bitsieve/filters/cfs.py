@@ -187,7 +187,7 @@ class _Node:
 
 
 class _Correlations:
-    """Symmetrical uncertainties as float32 values, each row computed when first asked for.
+    """Symmetrical uncertainties as float32 values, each row computed when it is asked for.
 
     Only of features that tell something about the classes: one that does not lowers the merit of
     every set, so that no set with it is ever better than without. Positions count these features.
@@ -200,12 +200,15 @@ class _Correlations:
         self.relevance = rounded[self.features].astype(np.float64)
         self._rows: dict[int, NDArray[np.float32]] = {}
 
-    def row(self, position: int) -> NDArray[np.float64]:
-        """Correlations of a feature with all."""
-        if position not in self._rows:
-            found = self._table.uncertainty_with(int(self.features[position]), self.features)
-            self._rows[position] = found.astype(np.float32)
-        return self._rows[position].astype(np.float64)
+    def row(self, position: int, *, keep: bool) -> NDArray[np.float64]:
+        """Correlations of a feature with all, kept where they will be asked for again."""
+        found = self._rows.get(position)
+        if found is None:
+            feature = int(self.features[position])
+            found = self._table.uncertainty_with(feature, self.features).astype(np.float32)
+            if keep:
+                self._rows[position] = found
+        return found.astype(np.float64)
 
 
 def search_cfs(
@@ -216,12 +219,14 @@ def search_cfs(
     if not isinstance(locally_predictive, (bool, np.bool_)):
         raise ValueError(f"locally_predictive must be True or False, got {locally_predictive!r}")
     correlations = _Correlations(table)
-    members, history = _best_first_search(correlations, max_stale)
-    n_searched = len(members)
+    found, history = _best_first_search(correlations, max_stale)
+    members = _Members(correlations)
+    for feature in found:
+        members.join(feature)
     if locally_predictive:
-        members = _with_locally_predictive(correlations, members)
-    order = correlations.features[np.array(members, dtype=np.int64)]
-    return CFSResult(order, _merits(correlations, members), n_searched, history)
+        _add_locally_predictive(correlations, members)
+    order = correlations.features[np.array(members.order, dtype=np.int64)]
+    return CFSResult(order, np.array(members.merits), len(found), history)
 
 
 def _best_first_search(
@@ -258,7 +263,7 @@ def _expand(correlations: _Correlations, node: _Node) -> tuple[Any, NDArray[np.f
     """Return merits of the set with each other feature (-inf for its own), and a maker of nodes."""
     shared = node.shared
     if node.members:
-        shared = shared + correlations.row(node.members[-1])
+        shared = shared + correlations.row(node.members[-1], keep=True)
     relevance = node.relevance + correlations.relevance
     redundancy = node.redundancy + shared
     merits = relevance / np.sqrt(len(node.members) + 1 + 2.0 * redundancy)
@@ -294,25 +299,33 @@ def _insert(waiting: list[_Node], node: _Node, limit: int) -> None:
     del waiting[limit:]
 
 
-def _with_locally_predictive(correlations: _Correlations, members: list[int]) -> list[int]:
+class _Members:
+    """Features as they join the set, and what has to be known of them to let others join."""
+
+    def __init__(self, correlations: _Correlations) -> None:
+        self._correlations = correlations
+        self.order: list[int] = []
+        self.merits: list[float] = []
+        self.most = np.zeros(len(correlations.relevance))  # greatest correlation with any member
+        self._shared = np.zeros(len(correlations.relevance))  # sum of correlations with members
+        self._relevance = self._redundancy = 0.0
+
+    def join(self, feature: int) -> None:
+        """Add a feature."""
+        self._relevance += float(self._correlations.relevance[feature])
+        self._redundancy += float(self._shared[feature])
+        self.order.append(feature)
+        self.merits.append(
+            self._relevance / float(np.sqrt(len(self.order) + 2.0 * self._redundancy))
+        )
+        row = self._correlations.row(feature, keep=False)
+        np.maximum(self.most, row, out=self.most)
+        self._shared += row
+
+
+def _add_locally_predictive(correlations: _Correlations, members: _Members) -> None:
     relevance = correlations.relevance
-    taken = list(members)
-    most = np.zeros(len(relevance))
-    for feature in taken:
-        np.maximum(most, correlations.row(feature), out=most)
-    inside = set(taken)
+    inside = set(members.order)
     for feature in best_first(relevance).tolist():
-        if feature not in inside and most[feature] <= relevance[feature]:
-            taken.append(feature)
-            np.maximum(most, correlations.row(feature), out=most)
-    return taken
-
-
-def _merits(correlations: _Correlations, members: list[int]) -> NDArray[np.float64]:
-    merits = np.empty(len(members))
-    relevance = redundancy = 0.0
-    for k, feature in enumerate(members):
-        relevance += float(correlations.relevance[feature])
-        redundancy += float(correlations.row(feature)[members[:k]].sum())
-        merits[k] = relevance / np.sqrt(k + 1 + 2.0 * redundancy)
-    return merits
+        if feature not in inside and members.most[feature] <= relevance[feature]:
+            members.join(feature)
