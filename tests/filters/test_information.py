@@ -47,7 +47,7 @@ def test_values_are_those_of_the_twin(
     X = X[:, :12]
     z = (X[:, 0] + 2 * (np.arange(len(X)) % 2)).astype(int)
     how: dict[str, Any] = {"correction": correction, "prior": 2.5}
-    close: dict[str, float] = {"rtol": 0, "atol": 1e-11}
+    close: dict[str, float] = {"rtol": 0, "atol": 1e-10}
     np.testing.assert_allclose(entropy(X, **how), [twin.entropy(c, **how) for c in X.T], **close)
     expected = [twin.information(c, y, **how) for c in X.T]
     np.testing.assert_allclose(mutual_information(X, y, **how), expected, **close)

@@ -165,7 +165,7 @@ def mutual_information(
 
     Notes
     -----
-    The values are those of ``sklearn.metrics.mutual_info_score`` to 1e-11. Equal columns get the
+    The values are those of ``sklearn.metrics.mutual_info_score`` to 1e-10. Equal columns get the
     same bits, and so do columns whose levels have other names.
 
     References

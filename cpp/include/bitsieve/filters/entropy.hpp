@@ -4,7 +4,7 @@
 // Here f is a table of int64 in units of 2^-shift nats: sums are exact, so neither the order of
 // samples, levels and features nor threads or instruction sets change a bit, symmetry and the chain
 // rule hold exactly, and what is equal is equal. f(n) < 2^46 units: 2^17 of them can be added, and
-// an entry's rounding, 2^-shift / 2, is below 10^-13 nats of an entropy (n = 200: 7e-14 a cell).
+// an entry's rounding, 2^-shift / 2, is below 10^-13 nats of an entropy for each cell of the table.
 #pragma once
 
 #include <cstddef>
