@@ -113,6 +113,13 @@ struct Walk {
   void operator()(Value&& value, Number&& number, std::int64_t* twice, double* ties,
                   double* cross) const {
     std::fill(twice, twice + n_classes, 0);
+    std::size_t equal = 0;
+    for (std::size_t k = 1; k < n_samples; ++k) equal += value(k) == value(k - 1) ? 1u : 0u;
+    if (equal == 0) {
+      *ties = 0.0;
+      without_ties(number, twice, cross);
+      return;
+    }
     double tied = 0.0, product = 0.0;
     for (std::size_t begin = 0; begin < n_samples;) {
       const auto here = value(begin);
@@ -130,6 +137,36 @@ struct Walk {
     }
     *ties = tied;
     if (y != nullptr) *cross = product / 2;
+  }
+
+ private:
+  // Two sums a turn, as one has to wait for itself.
+  template <typename Number>
+  void without_ties(const Number& number, std::int64_t* twice, double* cross) const {
+    if (y != nullptr) {
+      double even = 0.0, odd = 0.0;
+      std::size_t k = 0;
+      for (; k + 2 <= n_samples; k += 2) {
+        even += y[number(k)] * static_cast<double>(k + 1);
+        odd += y[number(k + 1)] * static_cast<double>(k + 2);
+      }
+      if (k < n_samples) even += y[number(k)] * static_cast<double>(k + 1);
+      *cross = even + odd;
+    }
+    if (n_classes == 1) {
+      twice[0] = static_cast<std::int64_t>(n_samples * (n_samples + 1));
+    } else if (n_classes == 2) {
+      std::int64_t high = 0;
+      for (std::size_t k = 0; k < n_samples; ++k) {
+        high += codes[number(k)] * static_cast<std::int64_t>(2 * k + 2);
+      }
+      twice[1] = high;
+      twice[0] = static_cast<std::int64_t>(n_samples * (n_samples + 1)) - high;
+    } else {
+      for (std::size_t k = 0; k < n_samples; ++k) {
+        twice[codes[number(k)]] += static_cast<std::int64_t>(2 * k + 2);
+      }
+    }
   }
 };
 

@@ -633,7 +633,7 @@ void rank_keys(const T* x, std::size_t ld, std::size_t n, std::size_t width,
   }
   for (std::size_t tile = 0; tile < tiles; ++tile) {
     float* after = keys + (tile * padded + n) * rank_lanes;
-    for (std::size_t k = 0; k < (padded - n) * rank_lanes; ++k) after[k] = __builtin_inff();
+    for (std::size_t k = 0; k < (padded - n) * rank_lanes; ++k) after[k] = __builtin_bit_cast(float, 0x7F800000u);
   }
 }
 
