@@ -21,6 +21,7 @@ from numpy.typing import DTypeLike
 
 from bitsieve._errors import closest, shorten
 from bitsieve.data.lines import undecodable
+from bitsieve.data.missing import Missing, check_missing
 from bitsieve.data.npz import read_npz
 from bitsieve.data.request import Categorical, Orient, ReadRequest
 from bitsieve.data.table import Table
@@ -91,6 +92,7 @@ def read_table(
     encoding: str = "utf-8",
     task: Task | None = None,
     dtype: DTypeLike = np.float32,
+    missing: Missing = "error",
 ) -> Table:
     """Read samples, features and a target from a file.
 
@@ -119,7 +121,8 @@ def read_table(
     categorical : {"error", "onehot", "ordinal"}
         What to do with columns of text: refuse; make one 0/1 column a value, named
         ``column=value``, where missing text is the value ``missing``; or number the values in
-        sorted order.
+        sorted order. The table's ``discrete`` flags the columns that came of it, and those of
+        True and False. Where rows are features, text is refused all the same.
     delimiter : str, optional
         By default the usual one of the suffix, or what the header line shows.
     decimal : str, default="."
@@ -130,11 +133,16 @@ def read_table(
         By default decided from the target.
     dtype : {numpy.float32, numpy.float64}
         Type of the table's hot copy.
+    missing : {"error", "keep"}
+        Refuse missing values, or keep them as NaN. A value is missing where the field is empty, or
+        holds NA, NaN, null or what else pandas takes for it. Missing text that is kept is NaN
+        among the numbers of ``categorical="ordinal"``, not a category of its own.
 
     Returns
     -------
     Table
-        With ``X``, ``y``, ``names``, ``sample_names``, ``target_name``.
+        With ``X``, ``y``, ``names``, ``sample_names``, ``target_name``, ``discrete`` and
+        ``n_missing``.
 
     Raises
     ------
@@ -151,9 +159,14 @@ def read_table(
     >>> table = read_table(path, target="outcome")
     >>> table.names, table.sample_names, table.y.tolist()
     (['tp53', 'egfr'], ['s1', 's2'], ['sick', 'well'])
+    >>> _ = path.write_text("id,age,stage,outcome\\ns1,51,II,sick\\ns2,,I,well\\n")
+    >>> table = read_table(path, target="outcome", categorical="ordinal", missing="keep")
+    >>> table.X.tolist(), table.discrete.tolist()
+    ([[51.0, 1.0], [nan, 0.0]], [False, True])
     """
     _one_of("orient", orient, ("auto", "samples", "features"))
     _one_of("categorical", categorical, ("error", "onehot", "ordinal"))
+    check_missing(missing)
     _one_character("decimal", decimal)
     if delimiter is not None:
         _one_character("delimiter", delimiter)
@@ -175,6 +188,7 @@ def read_table(
         encoding=encoding,
         task=task,
         dtype=dtype,
+        missing=missing,
     )
     try:
         return reader(request)

@@ -52,6 +52,7 @@ def read_npz(request: ReadRequest) -> Table:
         target_name=target_name,
         task=request.task,
         dtype=request.dtype,
+        missing=request.missing,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bitsieve.data.missing import Missing
 from bitsieve.data.validation import Task
 
 __all__ = ["Categorical", "Orient", "ReadRequest"]
@@ -25,7 +26,7 @@ class ReadRequest:
     path : Path
     target : str, Path or None
         A str is a name in the file or, failing that, a path; a Path is a file.
-    orient, index, categorical, delimiter, decimal, encoding, task, dtype
+    orient, index, categorical, missing, delimiter, decimal, encoding, task, dtype
         As in :func:`bitsieve.data.read_table`.
     """
 
@@ -39,3 +40,4 @@ class ReadRequest:
     encoding: str
     task: Task | None
     dtype: np.dtype[Any]
+    missing: Missing = "error"

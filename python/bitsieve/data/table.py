@@ -8,11 +8,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from bitsieve._errors import plural
 from bitsieve.data.hot import HotCopy, make_hot_copy
-from bitsieve.data.validation import Task, check_dtype, check_matrix, check_target
+from bitsieve.data.missing import Missing, check_finite, check_missing, count_missing
+from bitsieve.data.validation import (
+    Task,
+    check_discrete,
+    check_dtype,
+    check_matrix,
+    check_target,
+)
 
 __all__ = ["Table"]
 
@@ -23,10 +30,14 @@ class Table:
     A table keeps the user's array by reference (`X`) and makes its *hot copy*, centred and
     feature-major, when a kernel first asks for it. Do not change the array afterwards.
 
+    A table is finite unless it says so: `has_missing` is False, or X may hold NaN for values that
+    are not known. Such a table is made with ``missing="keep"`` alone; whoever takes no missing
+    values calls :meth:`refuse_missing`. Infinite values are always refused.
+
     Parameters
     ----------
     X : array-like or DataFrame of shape (n_samples, n_features)
-        Finite real numbers. A C-ordered float32 or float64 array is kept, others are converted.
+        Real numbers. A C-ordered float32 or float64 array is kept, others are converted.
     y : array-like of shape (n_samples,), optional
         Labels of any type, or numbers.
     names : sequence of str, optional
@@ -39,11 +50,17 @@ class Table:
         By default decided from y, as scikit-learn's ``type_of_target`` does.
     dtype : {numpy.float32, numpy.float64}, default=numpy.float32
         Type of the hot copy.
+    missing : {"error", "keep"}, default="error"
+        Refuse missing values (NaN, None, masked), or keep them in X as NaN.
+    discrete : bool array-like of shape (n_features,), optional
+        Columns that hold categories: a number stands for a category, so that two values are the
+        same or not. Filters that tell such columns from measurements go by it. None: no column.
 
     Attributes
     ----------
     X : ndarray of shape (n_samples, n_features)
-        C-ordered float32 or float64: the arbiter of close comparisons.
+        C-ordered float32 or float64: the arbiter of close comparisons. NaN only where
+        `has_missing`.
     y : ndarray of shape (n_samples,) or None
     classes : ndarray of shape (n_classes,) or None
         Sorted distinct labels; None for regression.
@@ -51,7 +68,13 @@ class Table:
         Int32 position of each label in `classes`; None for regression.
     task : {"classification", "regression"} or None
     names, sample_names : list of str or None
+    discrete : ndarray of shape (n_features,) or None
+        Bool, read-only; None where no column holds categories.
     n_samples, n_features : int
+    n_missing : int
+        Values of X that are missing.
+    has_missing : bool
+        Whether there are such.
 
     Raises
     ------
@@ -68,6 +91,8 @@ class Table:
     >>> table.features[:, :3]
     array([[-2., -1.,  3.],
            [-1., -1.,  2.]], dtype=float32)
+    >>> Table([[1.0, 0.0], [np.nan, 1.0]], missing="keep", discrete=[False, True])
+    Table(2 samples x 2 features (1 of categories, 1 value missing), no target)
     """
 
     X: NDArray[Any]
@@ -78,6 +103,8 @@ class Table:
     task: Task | None
     classes: NDArray[Any] | None
     codes: NDArray[np.int32] | None
+    discrete: NDArray[np.bool_] | None
+    n_missing: int
     dtype: np.dtype[Any]
 
     def __init__(
@@ -90,9 +117,14 @@ class Table:
         target_name: str | None = None,
         task: Task | None = None,
         dtype: DTypeLike = np.float32,
+        missing: Missing = "error",
+        discrete: ArrayLike | None = None,
     ) -> None:
         self.dtype = check_dtype(dtype)
-        self.X, self.names = check_matrix(X, names)
+        keep = check_missing(missing)
+        self.X, self.names = check_matrix(X, names, allow_nan=keep)
+        self.n_missing = count_missing(self.X) if keep else 0
+        self.discrete = check_discrete(discrete, self.n_features)
         self.y = self.classes = self.codes = self.task = None
         if y is not None:
             target = check_target(y, self.n_samples, task)
@@ -114,14 +146,43 @@ class Table:
         return int(self.X.shape[1])
 
     @property
+    def has_missing(self) -> bool:
+        """Whether X holds NaN."""
+        return self.n_missing > 0
+
+    @property
+    def discrete_columns(self) -> list[int]:
+        """Positions of the columns of categories, ascending."""
+        return [] if self.discrete is None else np.flatnonzero(self.discrete).tolist()
+
+    def refuse_missing(self) -> None:
+        """Raise the error for missing values, where there are some.
+
+        Raises
+        ------
+        ValueError
+            If X holds NaN; it names the columns and the way out.
+
+        Examples
+        --------
+        >>> Table([[1.0], [2.0]]).refuse_missing()
+        >>> Table([[1.0], [2.0], [None]], names=["age"], missing="keep").refuse_missing()
+        Traceback (most recent call last):
+        ValueError: Input X contains NaN: 1 value in 1 column ('age'); fill them in ...
+        """
+        if self.has_missing:
+            check_finite(self.X, self.names)
+
+    @property
     def hot(self) -> HotCopy:
         """The hot copy; made on first use, then kept.
 
         Raises
         ------
         ValueError
-            If centred values do not fit in `dtype`.
+            If centred values do not fit in `dtype`, or some are missing.
         """
+        self.refuse_missing()
         with self._lock:
             if self._hot is None:
                 self._hot = make_hot_copy(self.X, dtype=self.dtype, names=self.names)
@@ -148,7 +209,7 @@ class Table:
         return self.hot.exact
 
     def fingerprint(self) -> str:
-        """Hex digest of shape, values, names and target: equal tables have equal ones.
+        """Hex digest of shape, values, names, target and `discrete`: equal tables, equal digests.
 
         Examples
         --------
@@ -160,11 +221,16 @@ class Table:
         digest.update(repr((self.X.shape, self.X.dtype.str, self.names, self.task)).encode())
         if self.y is not None:
             digest.update(repr(self.y.tolist()).encode())
-        digest.update(self.X.view(np.uint8).data)
+        if self.discrete is not None:
+            digest.update(self.discrete.tobytes())
+        X = np.where(np.isnan(self.X), np.nan, self.X) if self.has_missing else self.X
+        digest.update(X.view(np.uint8).data)  # with one NaN of the many that there are
         return digest.hexdigest()
 
     def to_frame(self) -> Any:
         """The samples x features as a pandas DataFrame, with both kinds of names.
+
+        Columns of categories are of pandas' type for them, their values the numbers in X.
 
         Examples
         --------
@@ -175,7 +241,10 @@ class Table:
         """
         import pandas  # slow to import
 
-        return pandas.DataFrame(self.X, index=self.sample_names, columns=self.names, copy=False)
+        frame = pandas.DataFrame(self.X, index=self.sample_names, columns=self.names, copy=False)
+        for j in self.discrete_columns:
+            frame.isetitem(j, frame.iloc[:, j].astype("category"))
+        return frame
 
     def __getstate__(self) -> dict[str, Any]:
         # The hot copy is cheap to make again, and would double the size of a pickle.
@@ -186,6 +255,9 @@ class Table:
 
     def __repr__(self) -> str:
         shape = f"{plural(self.n_samples, 'sample')} x {plural(self.n_features, 'feature')}"
+        special = [f"{len(self.discrete_columns)} of categories"] if self.discrete_columns else []
+        special += [f"{plural(self.n_missing, 'value')} missing"] if self.has_missing else []
+        shape += f" ({', '.join(special)})" if special else ""
         if self.classes is None or self.codes is None:
             return f"Table({shape}, {self.task or 'no target'})"
         counts = np.bincount(self.codes)

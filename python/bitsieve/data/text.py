@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._errors import closest, name_columns, plural, shorten
+from bitsieve.data.categories import encode_categories
 from bitsieve.data.frames import comma_hint, first_text, matrix_of_frame
 from bitsieve.data.labels import LabelFile, infer_labels, read_labels
 from bitsieve.data.lines import (
@@ -84,18 +85,21 @@ def _read_samples(request: ReadRequest, header: Header, layout: _Layout) -> Tabl
     if not keep:
         raise ValueError("no column is left for features besides the target and the index")
     names = [fields[j] or f"column_{j}" for j in keep]
-    matrix = None
+    matrix = discrete = None
     if len(fields) > _WIDE and request.decimal == ".":
         matrix = read_wide(request.path, header, len(rows), drop, request.encoding)
     if matrix is None:
         frame = _read_frame(request, header, keep, n_rows=len(rows))
         frame.columns = names
-        if request.categorical != "error":
-            frame = _encode(frame, request.categorical)
-            names = list(frame.columns)
-        matrix = matrix_of_frame(frame)
+        if request.categorical == "error":
+            matrix = matrix_of_frame(frame)
+        else:
+            encoded = encode_categories(
+                frame, request.categorical, keep_missing=request.missing == "keep"
+            )
+            matrix, names, discrete = encoded.matrix, encoded.names, encoded.discrete
         del frame
-    return _table(request, layout, matrix, y, names, sample_names)
+    return _table(request, layout, matrix, y, names, sample_names, discrete)
 
 
 def _read_features(request: ReadRequest, header: Header, layout: _Layout) -> Table:
@@ -129,6 +133,7 @@ def _table(
     y: Any,
     names: list[str] | None,
     sample_names: list[str] | None,
+    discrete: NDArray[np.bool_] | None = None,
 ) -> Table:
     return Table(
         matrix,
@@ -138,6 +143,8 @@ def _table(
         target_name=layout.target_name,
         task=request.task,
         dtype=request.dtype,
+        missing=request.missing,
+        discrete=discrete,
     )
 
 
@@ -224,33 +231,6 @@ def _read_frame(
             "quoted fields must not hold line breaks"
         )
     return frame[keep]
-
-
-def _encode(frame: Any, how: str) -> Any:
-    """Replace text columns by numbers, in place of each column."""
-    import pandas  # slow to import
-
-    parts = []
-    for name in frame.columns:
-        column = frame[name]
-        if pandas.api.types.is_numeric_dtype(column.dtype):
-            parts.append(column)
-            continue
-        missing = int(column.isna().sum())
-        if missing and how == "ordinal":
-            raise ValueError(
-                f"Input X contains NaN: {plural(missing, 'value')} missing in text column "
-                f"{name!r}; fill them in, drop the column, or pass categorical='onehot', where "
-                "a missing value is one of the values"
-            )
-        column = column.astype(object).where(column.notna(), "missing")
-        values, codes = np.unique(column.to_numpy().astype(str), return_inverse=True)
-        if how == "ordinal":
-            parts.append(pandas.Series(codes, name=name, dtype="int32"))
-        else:
-            for k, value in enumerate(values):
-                parts.append(pandas.Series((codes == k).astype(np.uint8), name=f"{name}={value}"))
-    return pandas.concat(parts, axis=1)
 
 
 def _refuse_text_rows(frame: Any, names: list[str] | None) -> None:

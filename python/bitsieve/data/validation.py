@@ -2,7 +2,8 @@
 
 The rest of the project relies on what passed here: a C-ordered, aligned, native float32 or
 float64 array of finite numbers with at least two samples, one feature and one column that
-varies; unique names; and, for classification, labels coded as in ``numpy.unique``.
+varies; unique names; and, for classification, labels coded as in ``numpy.unique``. NaN passes
+only where it was said to stand for a missing value; see :mod:`bitsieve.data.missing`.
 """
 
 from __future__ import annotations
@@ -15,16 +16,21 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from bitsieve import _core
-from bitsieve._errors import name_columns, plural, shorten
-from bitsieve._threads import effective_n_jobs
+from bitsieve._errors import plural, shorten
 from bitsieve.data.frames import column_names, is_frame, matrix_of_frame, refuse_text
+from bitsieve.data.missing import check_finite, row_chunks
 
-__all__ = ["Target", "Task", "check_dtype", "check_matrix", "check_names", "check_target"]
+__all__ = [
+    "Target",
+    "Task",
+    "check_discrete",
+    "check_dtype",
+    "check_matrix",
+    "check_names",
+    "check_target",
+]
 
 Task = Literal["classification", "regression"]
-
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +129,36 @@ def check_matrix(
     elif array.dtype.kind not in "biuf":
         raise ValueError(f"Complex data not supported: X has dtype {array.dtype}; pass X.real")
     array = _contiguous(array)
-    _check_finite(array, names, allow_nan=allow_nan)
+    check_finite(array, names, allow_nan=allow_nan)
     if not allow_constant:
-        _check_varies(array)
+        _check_varies(array, allow_nan=allow_nan)
     return array, names
+
+
+def check_discrete(given: Any, n_features: int) -> NDArray[np.bool_] | None:
+    """One flag a feature, read-only; None where none is set.
+
+    Raises
+    ------
+    ValueError
+        If it holds anything but one flag a feature.
+
+    Examples
+    --------
+    >>> check_discrete([True, False], 2)
+    array([ True, False])
+    >>> check_discrete([False, False], 2)
+    """
+    if given is None:
+        return None
+    flags = np.array(given)
+    if flags.dtype != bool or flags.shape != (n_features,):
+        raise ValueError(
+            f"discrete must hold one flag (True or False) a column of X, {n_features} in all, got "
+            f"dtype {flags.dtype} and shape {flags.shape}"
+        )
+    flags.setflags(write=False)
+    return flags if flags.any() else None
 
 
 def check_names(given: Any, n_features: int) -> list[str] | None:
@@ -310,31 +342,12 @@ def _contiguous(array: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def _row_chunks(array: NDArray[Any]) -> list[NDArray[Any]]:
-    step = max(1, _CHUNK // array.shape[1])
-    return [array[i : i + step] for i in range(0, array.shape[0], step)]
-
-
-def _check_finite(array: NDArray[Any], names: list[str] | None, *, allow_nan: bool) -> None:
-    if _core.all_finite(array, effective_n_jobs(None)):
-        return
-    nan = sum(np.isnan(chunk).sum(axis=0) for chunk in _row_chunks(array))
-    inf = sum(np.isinf(chunk).sum(axis=0) for chunk in _row_chunks(array))
-    for what, count, way_out in (
-        ("NaN", nan, "fill them in (sklearn.impute.SimpleImputer)"),
-        ("infinity", inf, "clip them"),
-    ):
-        columns = np.flatnonzero(count).tolist()
-        if columns and not (allow_nan and what == "NaN"):
-            raise ValueError(
-                f"Input X contains {what}: {plural(int(np.sum(count)), 'value')} in "
-                f"{name_columns(columns, names)}; {way_out}, or drop the columns or the samples"
-            )
-
-
-def _check_varies(array: NDArray[Any]) -> None:
+def _check_varies(array: NDArray[Any], *, allow_nan: bool) -> None:
     first = array[0]
-    if not any((chunk != first).any() for chunk in _row_chunks(array)):
+    if allow_nan:  # the first known value of each column, NaN where there is none
+        first = array[(~np.isnan(array)).argmax(axis=0), np.arange(array.shape[1])]
+    chunks = row_chunks(array)
+    if not any(((chunk != first) & (chunk == chunk)).any() for chunk in chunks):
         raise ValueError(
             f"X is constant: none of its {plural(array.shape[1], 'column')} varies over the "
             f"{array.shape[0]} samples, so there is nothing to select"

@@ -122,8 +122,11 @@ def check_columns(
     elif target:
         checked = check_input(X, y, task=task)
         return Columns(checked.X, False, checked.y, checked.codes, checked.classes)
+    elif isinstance(X, Table):
+        X.refuse_missing()
+        values = X.X
     else:
-        values = X.X if isinstance(X, Table) else check_matrix(X, allow_constant=True)[0]
+        values = check_matrix(X, allow_constant=True)[0]
     if not target:
         return Columns(values, is_sparse, np.empty(0), none, np.empty(0))
     if y is None:

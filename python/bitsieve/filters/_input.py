@@ -72,6 +72,8 @@ def check_input(X: Any, y: Any, *, task: Task | None, allow_nan: bool = False) -
         Where either is unfit, with the words of :mod:`bitsieve.data.validation`.
     """
     if isinstance(X, Table):
+        if not allow_nan:
+            X.refuse_missing()
         array, names = X.X, X.names
         if y is None:
             y, task = X.y, task or X.task

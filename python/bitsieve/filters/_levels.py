@@ -72,7 +72,7 @@ class Discretization:
     cuts : Cuts
     names : list of str or None
     coded : list of int
-        Columns of X that were categories, text or booleans.
+        Columns of X that were categories, text or booleans, or are discrete in a Table.
     """
 
     X: NDArray[Any]
@@ -135,7 +135,9 @@ def matrix_of(
 ) -> tuple[NDArray[Any], list[str] | None, Any, list[int]]:
     """X as an array, its names, y, and the columns that were categories."""
     if isinstance(X, Table):
-        return X.X, X.names, X.y if y is None else y, []
+        if missing != "level":
+            X.refuse_missing()
+        return X.X, X.names, X.y if y is None else y, X.discrete_columns
     frame, coded = (X, []) if _numbers_only(X) else code_categories(X, discrete_features)
     array, names = check_matrix(frame, allow_nan=missing == "level", allow_constant=True)
     return array, names, y, coded

@@ -23,10 +23,12 @@ _COMMA_OR_POINT = str.maketrans(",", ".")
 def code_categories(X: Any, named: Any = ()) -> tuple[Any, list[int]]:
     """Replace the columns of categories, text and booleans of a data frame by codes.
 
+    A Table has its codes already, and says which columns hold them.
+
     Parameters
     ----------
     X : array-like, DataFrame or Table of shape (n_samples, n_features)
-        Anything but a frame is given back as it is.
+        An array or a Table is given back as it is.
     named : array-like, default ()
         What the user calls discrete, by name: text that is all numbers is taken for a column
         read wrongly unless it is named here.
@@ -37,7 +39,7 @@ def code_categories(X: Any, named: Any = ()) -> tuple[Any, list[int]]:
         Frame of the same library; each code is the position of a category among those of its
         column, as a float, NaN where it is missing.
     discrete : list of int
-        Columns that were coded.
+        Columns that were coded, or are discrete in a Table.
 
     Raises
     ------
@@ -52,6 +54,8 @@ def code_categories(X: Any, named: Any = ()) -> tuple[Any, list[int]]:
     >>> discrete, coded["grade"].tolist()
     ([1], [1.0, 0.0])
     """
+    if isinstance(X, Table):
+        return X, X.discrete_columns
     if not is_frame(X):
         return X, []
     pandas = _is_pandas(X)

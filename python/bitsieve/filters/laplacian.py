@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._checks import whole
+from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.validation import check_matrix
 
@@ -17,6 +18,9 @@ Floats = NDArray[np.float64]
 
 #: Values a turn, so that a block of features stays small.
 _CHUNK = 1 << 20
+
+#: Samples up to which all distances are kept at once.
+_DENSE = 2048
 
 
 def laplacian_score(
@@ -41,13 +45,14 @@ def laplacian_score(
     y : object
         Ignored.
     n_neighbors : int, default 5
-        Two samples are neighbours where either is among the so many nearest of the other.
+        Two samples are neighbours where either is among the so many nearest of the other; equal
+        distances go to the lowest index (up to 2048 samples).
     weights : {"heat", "binary"}, default "heat"
         Similarity of neighbours at distance d: ``exp(-d^2 / bandwidth)``, or 1.
     bandwidth : float, optional
         In the square of the features' unit; by default the mean squared distance of neighbours.
     n_jobs : int, optional
-        Threads for the search of neighbours; all cores by default.
+        Threads for the search of neighbours among more than 2048 samples; all cores by default.
 
     Returns
     -------
@@ -71,6 +76,8 @@ def laplacian_score(
     >>> laplacian_score(X, n_neighbors=1).round(2)
     array([ 1., -1.])
     """
+    if isinstance(X, Table):
+        X.refuse_missing()
     array = X.X if isinstance(X, Table) else check_matrix(X, allow_constant=True)[0]
     n, p = array.shape
     if whole("n_neighbors", n_neighbors, 1) >= n:
@@ -104,19 +111,42 @@ def _similarities(
 ) -> Any:
     """Return the symmetric matrix S, of compressed rows."""
     import scipy.sparse
-    from sklearn.neighbors import NearestNeighbors
 
-    from bitsieve._threads import effective_n_jobs
+    if len(X) <= _DENSE:
+        nearest, squares = _nearest(X, k)
+    else:
+        from sklearn.neighbors import NearestNeighbors
 
-    search = NearestNeighbors(n_neighbors=k, n_jobs=effective_n_jobs(n_jobs)).fit(X)
-    distances, nearest = search.kneighbors()  # a sample is no neighbour of its own
-    squares = np.square(distances, dtype=np.float64).ravel()
+        search = NearestNeighbors(n_neighbors=k, n_jobs=effective_n_jobs(n_jobs)).fit(X)
+        distances, nearest = search.kneighbors()  # a sample is no neighbour of its own
+        squares = np.square(distances, dtype=np.float64)
     if weights == "binary":
         values = np.ones(squares.size)
     else:
         width = squares.mean() if bandwidth is None else float(bandwidth)
-        values = np.exp(-squares / width) if width > 0 else np.ones(squares.size)
+        values = np.exp(-squares.ravel() / width) if width > 0 else np.ones(squares.size)
     rows = np.repeat(np.arange(len(X)), k)
     shape = (len(X), len(X))
     graph = scipy.sparse.coo_array((values, (rows, nearest.ravel())), shape=shape).tocsr()
     return graph.maximum(graph.T).tocsr()
+
+
+def _nearest(X: NDArray[Any], k: int) -> tuple[NDArray[np.intp], Floats]:
+    """Return the k nearest of each sample, ties to the lowest index, and squared distances.
+
+    By products of columns less their mean, so that a common offset does not eat the digits.
+    """
+    n, p = X.shape
+    gram = np.zeros((n, n))
+    step = max(1, _CHUNK // n)
+    for begin in range(0, p, step):
+        part = X[:, begin : begin + step].astype(np.float64)
+        part -= part[0]
+        part -= part.mean(axis=0)
+        gram += part @ part.T
+    own = np.diag(gram)
+    squares = np.maximum(own[:, None] + own - 2 * gram, 0.0)
+    squares[squares <= 1e-14 * (own[:, None] + own)] = 0.0  # a sample given twice
+    np.fill_diagonal(squares, np.inf)
+    nearest = np.argsort(squares, axis=1, kind="stable")[:, :k]
+    return nearest, np.take_along_axis(squares, nearest, axis=1)

@@ -159,6 +159,7 @@ def _as_table(estimator: Any, X: Any, y: Any) -> Table:
         task = "regression"
     if not isinstance(X, Table):
         return Table(X, y, task=task)
+    X.refuse_missing()
     if y is None:
         fits = task in (None, X.task) and X.dtype == np.dtype(np.float32)
         if fits or X.y is None:
