@@ -1,44 +1,27 @@
 // Discrete tables, their entropies, and the greedy selections over them.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
-#include <numeric>
 #include <optional>
-#include <stdexcept>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include "bitsieve/core/parallel.hpp"
-#include "bitsieve/filters/columns.hpp"
-#include "bitsieve/filters/correlation.hpp"
 #include "bitsieve/filters/greedy.hpp"
 #include "bitsieve/filters/levels.hpp"
 #include "bitsieve/filters/planes.hpp"
-#include "rooms.hpp"
+#include "information.hpp"
 
 namespace py = pybind11;
 
 namespace bitsieve {
 namespace {
 
-using Bytes = Array<std::uint8_t>;
-using Codes = Array<std::int32_t>;
-using Lists = Array<std::int64_t>;
-using Numbers = Array<double>;
-using Values = std::variant<Array<float>, Array<double>>;
 using Wholes =
     std::variant<Array<float>, Array<double>, Bytes, Array<std::int8_t>, Array<std::int16_t>,
                  Codes, Lists>;
 using Target = std::variant<Bytes, Codes>;  // a code a sample
-
-void require(bool fine, const std::string& message) {
-  if (!fine) throw std::invalid_argument(message);
-}
-
-std::size_t length(const py::array& array) { return static_cast<std::size_t>(array.size()); }
 
 Correction correction_of(const std::string& name, double prior) {
   if (name == "none") return Correction::none;
@@ -46,16 +29,6 @@ Correction correction_of(const std::string& name, double prior) {
   require(name == "dirichlet", "correction must be none, miller_madow or dirichlet");
   require(std::isfinite(prior) && prior > 0, "prior must be a positive number");
   return Correction::dirichlet;
-}
-
-void check_columns(const Lists& begin, const Codes& rows, std::size_t p, std::size_t n) {
-  bool fine = begin.data()[0] == 0 && begin.data()[p] == static_cast<std::int64_t>(rows.size());
-  for (std::size_t f = 0; f < p; ++f) fine = fine && begin.data()[f] <= begin.data()[f + 1];
-  require(fine, "begin must ascend from 0 to the length of rows");
-  for (py::ssize_t k = 0; k < rows.size(); ++k) {
-    require(rows.data()[k] >= 0 && static_cast<std::size_t>(rows.data()[k]) < n,
-            "rows must lie in [0, n_samples)");
-  }
 }
 
 constexpr std::size_t chunk_features = 128;
@@ -105,7 +78,8 @@ class PyDiscreteTable {
     });
   }
 
-  Array<double> joint_entropy(const Target& target, int n_levels, const std::optional<Lists>& features,
+  Array<double> joint_entropy(const Target& target, int n_levels,
+                              const std::optional<Lists>& features,
                               const std::string& correction, double prior) const {
     const EntropyTable entropy(table_->n(), correction_of(correction, prior), prior);
     const Variable y = variable(target, n_levels, "target");
@@ -114,7 +88,8 @@ class PyDiscreteTable {
     });
   }
 
-  Array<double> mutual_information(const Target& target, int n_levels, const std::optional<Lists>& features,
+  Array<double> mutual_information(const Target& target, int n_levels,
+                                   const std::optional<Lists>& features,
                                    const std::string& correction, double prior) const {
     const EntropyTable entropy(table_->n(), correction_of(correction, prior), prior);
     const Variable y = variable(target, n_levels, "target");
@@ -214,14 +189,6 @@ class PyDiscreteTable {
   int n_threads_;
 };
 
-// (order, scores, pairs computed)
-py::tuple as_tuple(const Selection& selection) {
-  return py::make_tuple(
-      Lists(static_cast<py::ssize_t>(selection.order.size()), selection.order.data()),
-      Numbers(static_cast<py::ssize_t>(selection.scores.size()), selection.scores.data()),
-      selection.n_terms);
-}
-
 py::tuple run_information(const PyDiscreteTable& table, const Target& target, int n_levels,
                           const std::string& criterion, std::size_t n_select, double beta,
                           const std::string& correction, double prior, bool lazy, int n_threads) {
@@ -243,106 +210,6 @@ py::tuple run_information(const PyDiscreteTable& table, const Target& target, in
   }
   return as_tuple(selection);
 }
-
-// A table whose columns become unit vectors, the relevance and what it is measured against.
-class PyUnitColumns {
- public:
-  PyUnitColumns(Values x, bool ranks, const std::optional<Codes>& codes,
-                std::size_t n_classes, const std::optional<Numbers>& numbers, int n_threads)
-      : x_(std::move(x)) {
-    const auto make = [&](const auto& array) {
-      require(array.ndim() == 2 && array.shape(0) > 0 && array.shape(1) > 0,
-              "X must have shape (n_samples, n_features)");
-      const std::size_t n = static_cast<std::size_t>(array.shape(0));
-      const std::size_t p = static_cast<std::size_t>(array.shape(1));
-      const FTarget target = f_target(codes, n_classes, numbers, n);
-      const auto* data = array.data();
-      const py::gil_scoped_release release;
-      const InterruptScope scope(python_interrupt);
-      columns_ = std::make_unique<UnitColumns>(data, n, p, ranks, target, n_threads);
-    };
-    std::visit(make, x_);
-  }
-
-  PyUnitColumns(Lists begin, Codes rows, Numbers values, std::size_t n, bool ranks,
-                const std::optional<Codes>& codes, std::size_t n_classes,
-                const std::optional<Numbers>& numbers, int n_threads)
-      : begin_(std::move(begin)), rows_(std::move(rows)), values_(std::move(values)) {
-    require(length(begin_) >= 2, "begin must have n_features + 1 entries");
-    const std::size_t p = length(begin_) - 1;
-    check_columns(begin_, rows_, p, n);
-    require(rows_.size() == values_.size(), "rows and values must be of one length");
-    const FTarget target = f_target(codes, n_classes, numbers, n);
-    const SparseColumns sparse{begin_.data(), rows_.data(), values_.data()};
-    const py::gil_scoped_release release;
-    const InterruptScope scope(python_interrupt);
-    columns_ = std::make_unique<UnitColumns>(sparse, n, p, ranks, target, n_threads);
-  }
-
-  bool is_finite() const { return columns_->is_finite(); }
-
-  Numbers f_values() const {
-    return Numbers(static_cast<py::ssize_t>(columns_->f_values().size()),
-                   columns_->f_values().data());
-  }
-
-  py::tuple select(const Numbers& relevance, std::size_t n_select, bool quotient, double least,
-                   bool lazy, int n_threads) const {
-    require(columns_->is_finite(), "X must hold finite numbers");
-    require(length(relevance) == columns_->p(), "relevance must have one value a feature");
-    for (std::size_t f = 0; f < columns_->p(); ++f) {
-      const double value = relevance.data()[f];
-      require(value > -std::numeric_limits<double>::infinity() && (value >= 0 || !quotient),
-              "relevance must be numbers, and not negative for a quotient");
-    }
-    require(n_select >= 1 && n_select <= columns_->p(), "n_select must lie in [1, n_features]");
-    require(least > 0 && least <= 1, "least must lie in (0, 1]");
-    CorrelationSettings settings;
-    settings.quotient = quotient;
-    settings.least = least;
-    settings.n_select = n_select;
-    settings.lazy = lazy;
-    Selection selection;
-    const double* values = relevance.data();
-    {
-      const py::gil_scoped_release release;
-      const InterruptScope scope(python_interrupt);
-      selection = greedy_correlation(*columns_, values, settings, n_threads);
-    }
-    return as_tuple(selection);
-  }
-
- private:
-  static FTarget f_target(const std::optional<Codes>& codes, std::size_t n_classes,
-                          const std::optional<Numbers>& numbers, std::size_t n) {
-    FTarget target;
-    if (codes) {
-      require(length(*codes) == n, "codes must have one value a sample");
-      std::vector<std::uint8_t> seen(n_classes, 0);
-      for (std::size_t i = 0; i < n; ++i) {
-        const std::int32_t code = codes->data()[i];
-        require(code >= 0 && static_cast<std::size_t>(code) < n_classes,
-                "codes must lie in [0, n_classes)");
-        seen[static_cast<std::size_t>(code)] = 1;
-      }
-      require(std::accumulate(seen.begin(), seen.end(), std::size_t{0}) == n_classes,
-              "every class must have a sample");
-      require(n_classes >= 2 && n_classes < n, "n_classes must lie in [2, n_samples)");
-      target.codes = codes->data();
-      target.n_classes = n_classes;
-    } else if (numbers) {
-      require(length(*numbers) == n, "numbers must have one value a sample");
-      target.numbers = numbers->data();
-    }
-    return target;
-  }
-
-  Values x_;  // the columns point into these
-  Lists begin_;
-  Codes rows_;
-  Numbers values_;
-  std::unique_ptr<UnitColumns> columns_;
-};
 
 py::tuple run_encode(const Wholes& x, std::size_t most, int n_threads) {
   require(most >= 1 && most <= 256, "most must lie in [1, 256]");
@@ -391,40 +258,16 @@ void register_information(py::module_& module) {
              py::arg("target").noconvert(), py::arg("n_levels"), py::kw_only(),
              py::arg("criterion"), py::arg("n_select"), py::arg("beta") = 1.0, correction, prior,
              py::arg("lazy") = true, py::arg("n_threads") = 1);
-  py::class_<PyUnitColumns>(module, "UnitColumns")
-      .def(py::init<Values, bool, const std::optional<Codes>&, std::size_t,
-                    const std::optional<Numbers>&, int>(),
-           py::arg("X").noconvert(), py::kw_only(), py::arg("ranks") = false,
-           py::arg("codes").noconvert() = py::none(), py::arg("n_classes") = 0,
-           py::arg("numbers").noconvert() = py::none(), py::arg("n_threads") = 1)
-      .def_property_readonly("is_finite", &PyUnitColumns::is_finite)
-      .def("f_values", &PyUnitColumns::f_values)
-      .def("select", &PyUnitColumns::select, py::arg("relevance").noconvert(), py::kw_only(),
-           py::arg("n_select"), py::arg("quotient"), py::arg("least") = 0.001,
-           py::arg("lazy") = true, py::arg("n_threads") = 1);
   module.def(
-          "sparse_discrete_table",
-          [](const Lists& begin, const Codes& rows, const Bytes& values, const Bytes& rest,
-             const Codes& n_levels, std::size_t n_samples, int n_threads) {
-            return std::make_unique<PyDiscreteTable>(begin, rows, values, rest, n_levels,
-                                                     n_samples, n_threads);
-          },
-          py::arg("begin").noconvert(), py::arg("rows").noconvert(), py::arg("values").noconvert(),
-          py::arg("rest").noconvert(), py::arg("n_levels").noconvert(), py::arg("n_samples"),
-          py::arg("n_threads") = 1);
-  module.def(
-          "sparse_unit_columns",
-          [](Lists begin, Codes rows, Numbers values, std::size_t n_samples, bool ranks,
-             const std::optional<Codes>& codes, std::size_t n_classes,
-             const std::optional<Numbers>& numbers, int n_threads) {
-            return std::make_unique<PyUnitColumns>(std::move(begin), std::move(rows),
-                                                   std::move(values), n_samples, ranks, codes,
-                                                   n_classes, numbers, n_threads);
-          },
-          py::arg("begin").noconvert(), py::arg("rows").noconvert(), py::arg("values").noconvert(),
-          py::arg("n_samples"), py::kw_only(), py::arg("ranks") = false,
-          py::arg("codes").noconvert() = py::none(), py::arg("n_classes") = 0,
-          py::arg("numbers").noconvert() = py::none(), py::arg("n_threads") = 1);
+      "sparse_discrete_table",
+      [](const Lists& begin, const Codes& rows, const Bytes& values, const Bytes& rest,
+         const Codes& n_levels, std::size_t n_samples, int n_threads) {
+        return std::make_unique<PyDiscreteTable>(begin, rows, values, rest, n_levels,
+                                                 n_samples, n_threads);
+      },
+      py::arg("begin").noconvert(), py::arg("rows").noconvert(), py::arg("values").noconvert(),
+      py::arg("rest").noconvert(), py::arg("n_levels").noconvert(), py::arg("n_samples"),
+      py::arg("n_threads") = 1);
   module.def("encode_levels", run_encode, py::arg("X").noconvert(), py::kw_only(),
              py::arg("most"), py::arg("n_threads") = 1);
 }

@@ -11,6 +11,7 @@ void register_core(pybind11::module_& module);
 void register_fitness(pybind11::module_& module);
 void register_relief(pybind11::module_& module);
 void register_information(pybind11::module_& module);
+void register_correlation(pybind11::module_& module);
 void register_univariate(pybind11::module_& module);
 void register_discretize(pybind11::module_& module);
 void register_search(pybind11::module_& module);

@@ -183,7 +183,8 @@ class Greedy {
       case Criterion::mim: return relevance;
       case Criterion::mifs: return relevance - settings_.beta * state;
       case Criterion::mid: return relevance - state / k;
-      case Criterion::miq: return relevance / std::max(state / k, least_redundancy / entropy_.unit());
+      case Criterion::miq:
+        return relevance / std::max(state / k, least_redundancy / entropy_.unit());
       case Criterion::cife:
       case Criterion::icap: return relevance - state;
       case Criterion::disr:

@@ -3,7 +3,7 @@
 //
 //   codes uint8 (n, p) --tile by tile--> DiscreteTable     one Feature a column
 //   target, chosen feature, both together --> Variable     planes and codes of one variable
-//   Counter (scratch memory of one thread): Feature x Variable -> contingency table -> sum of k log k
+//   Counter (scratch memory of a thread): Feature x Variable -> contingency table -> sum of k log k
 //
 // Memory: (levels - 1) * n / 8 bytes a feature, or n from most_plane_levels on.
 #pragma once
