@@ -24,6 +24,7 @@ from bitsieve.filters.aggregation import rank_aggregation
 from bitsieve.filters.association import pearson, spearman
 from bitsieve.filters.cfs import cfs
 from bitsieve.filters.chi2 import chi2
+from bitsieve.filters.contrast import signal_to_noise, t_test
 from bitsieve.filters.discretize import as_codes, cut_points, discretize
 from bitsieve.filters.entropy_scores import (
     gain_ratio,
@@ -55,7 +56,7 @@ from bitsieve.filters.relief import (
     swrf_star,
     turf,
 )
-from bitsieve.filters.univariate import f_test, fisher_score, signal_to_noise, t_test, variance
+from bitsieve.filters.univariate import f_test, fisher_score, variance
 
 __all__ = [
     "as_codes",
