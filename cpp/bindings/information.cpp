@@ -130,7 +130,7 @@ class PyDiscreteTable {
   int n_threads() const { return n_threads_; }
 
   Variable variable(const Target& target, int n_levels, const std::string& name) const {
-    require(n_levels >= 1, "n_levels must be at least 1");
+    require(n_levels >= 1 && n_levels <= (1 << 24), "n_levels must lie in [1, 2^24]");
     std::vector<std::uint32_t> wide(table_->n());
     const auto widen = [&](const auto& codes) {
       require(length(codes) == table_->n(), name + " must have one code a sample");

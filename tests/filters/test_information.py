@@ -245,6 +245,8 @@ def test_neighbours_are_those_of_scikit_learn() -> None:
     found = mutual_information(X, z, estimator="knn", random_state=3)
     expected = mutual_info_regression(X, z, random_state=3, discrete_features=False)
     np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match=r"belong to estimator='counts'"):
+        mutual_information(X, y, estimator="knn", correction="miller_madow")
     with pytest.raises(ValueError, match=r"estimator must be 'counts' or 'knn', got 'kde'"):
         mutual_information(X, y, estimator="kde")  # type: ignore[arg-type]
 

@@ -318,3 +318,19 @@ def test_refusals_of_tables(redundancy: Any) -> None:
         mrmr(X[:4, :5], np.arange(4), **how)
     with pytest.raises(ValueError, match="y is needed"):
         mrmr(X[:, :3], **how)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_that_float32_cannot_tell_apart(dtype: Any) -> None:
+    # Groups of near copies: products in float32 decide none of them, the exact columns must.
+    rng = np.random.default_rng(17)
+    X, y = made(57, 12, seed=17)
+    size = 10.0 ** rng.uniform(-6, -3, 240)
+    X = (np.repeat(X, 20, axis=1) + size * rng.standard_normal((57, 240))).astype(dtype)
+    X = np.ascontiguousarray(X[:, rng.permutation(240)])
+    f = f_classif(X.astype(np.float64), y)[0]
+    for quotient, criterion in ((True, "FCQ"), (False, "FCD")):
+        expected, values = twin.correlation(X, f, 60, quotient=quotient)
+        order, scores = mrmr(X, y, 60, criterion=criterion, return_scores=True)
+        np.testing.assert_array_equal(order, expected)
+        np.testing.assert_allclose(scores, values, rtol=1e-9)

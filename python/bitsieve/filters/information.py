@@ -185,6 +185,11 @@ def mutual_information(
     """
     name, weight = correction_of(correction, prior)
     if estimator == "knn":
+        if discretization != "auto" or correction is not None or missing != "error":
+            raise ValueError(
+                "discretization, correction and missing belong to estimator='counts'; 'knn' takes "
+                "columns as they are"
+            )
         return _by_neighbours(X, y, n_neighbors, discrete_features, task, random_state, n_jobs)
     if estimator != "counts":
         raise ValueError(f"estimator must be 'counts' or 'knn', got {estimator!r}")
