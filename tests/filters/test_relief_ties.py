@@ -139,3 +139,15 @@ def test_room_for_neighbours_is_that_of_the_largest_class() -> None:
     np.testing.assert_array_equal(found, wanted)
     unit = 1 if sys.platform == "darwin" else 1024
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit < 400 << 20
+
+
+def test_swrf_star_in_strips(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(9)
+    X, y = rng.random((61, 5)), rng.integers(0, 3, 61)
+    wanted = filters.swrf_star(X, y, n_instances=50, random_state=1)
+    monkeypatch.setattr("bitsieve.filters._relief_dispatch._FEW", 0)
+    whole = filters.swrf_star(X, y, n_instances=50, random_state=1)
+    monkeypatch.setattr("bitsieve.filters._relief_dispatch._STRIP", 61 * 7)
+    strips = filters.swrf_star(X, y, n_instances=50, random_state=1)
+    np.testing.assert_allclose(strips, whole, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(whole, wanted, rtol=0, atol=1e-6)

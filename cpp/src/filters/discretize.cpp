@@ -13,7 +13,11 @@ namespace {
 
 constexpr std::size_t block_width = 64;
 
-constexpr std::size_t narrow = 16;  // where a column is much work, also for few columns
+// Where a column is much work: some threads' worth of blocks also for few columns, and a block of
+// some tenths of a second at most, as nobody can stop within one.
+std::size_t narrow_block(std::size_t n_samples) {
+  return std::clamp((std::size_t{1} << 22) / (n_samples + 1), std::size_t{1}, std::size_t{16});
+}
 
 std::size_t count_blocks(std::size_t n_features, std::size_t width = block_width) {
   return (n_features + width - 1) / width;
@@ -190,7 +194,7 @@ CutPoints mdl_cut_points(const Samples<T>& samples, const std::int32_t* classes,
                          std::size_t n_classes, bool distinct, int n_threads) {
   const CountBits table(samples.n_samples);
   return cut_blocks(
-      samples.n_features, narrow, n_threads,
+      samples.n_features, narrow_block(samples.n_samples), n_threads,
       [&](std::size_t first, std::size_t last, std::vector<double>& cuts,
           std::vector<std::size_t>& ends) {
         const std::size_t n = samples.n_samples;

@@ -6,12 +6,14 @@ and its sums are compiled and its coefficients are numpy's. All else goes the ge
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
 from bitsieve.filters._relief_general import general_scores
-from bitsieve.filters._relief_neighbours import Method, group_neighbours
+from bitsieve.filters._relief_neighbours import Limits, Method, group_neighbours
 from bitsieve.filters._relief_problem import Problem
 
 __all__ = ["relief_scores"]
@@ -23,6 +25,8 @@ _LEVELS = 256
 # So few differences that SWRF* need not be content with the core's distances: whether a sample at
 # the mean distance is near or far is then decided exactly.
 _FEW = 1 << 22
+# Distances of SWRF* that are held at once.
+_STRIP = 1 << 23
 
 
 def relief_scores(problem: Problem, method: Method) -> Floats:
@@ -63,25 +67,56 @@ def _suits_core(problem: Problem) -> bool:
 
 
 def _weighted_scores(problem: Problem, method: Method) -> Floats:
-    distances = _core.relief_distances(
+    """SWRF* by strips of rows, in a first round of which the limits come together."""
+    step = max(1, _STRIP // problem.n_samples)
+    strips = [
+        replace(problem, rows=problem.rows[first : first + step])
+        for first in range(0, len(problem.rows), step)
+    ]
+    distances = _distances(strips[0])
+    limits = Limits.of(distances, strips[0].rows)
+    if len(strips) > 1:
+        limits = _limits_of_all(limits.mean, strips)
+    scores = np.zeros(problem.n_features)
+    for k, strip in enumerate(strips):
+        if k > 0:
+            distances = _distances(strip)
+        coefficients = np.zeros_like(distances)
+        for row, groups in enumerate(group_neighbours(strip, method, distances, limits)):
+            for group in groups:
+                coefficients[row, group.members] = group.factor * group.weights
+        coefficients /= len(problem.rows)
+        scores += _core.relief_weights(
+            problem.X,
+            strip.rows,
+            coefficients,
+            discrete=_flags(problem),
+            n_threads=problem.n_threads,
+        )
+    return scores
+
+
+def _limits_of_all(about: float, strips: list[Problem]) -> Limits:
+    """Mean and deviation over several strips, from sums of distances less a number near them."""
+    count = sum(len(strip.rows) * (strip.n_samples - 1) for strip in strips)
+    total = squares = 0.0
+    for strip in strips:
+        off = _distances(strip) - about
+        off[np.arange(len(strip.rows)), strip.rows] = 0.0
+        total += float(off.sum())
+        squares += float(np.vdot(off, off))
+    mean = total / count
+    return Limits(about + mean, float(np.sqrt(max(0.0, squares / count - mean * mean))))
+
+
+def _distances(problem: Problem) -> Floats:
+    return _core.relief_distances(
         problem.X,
         rows=problem.rows,
         discrete=_flags(problem),
         feature_weights=_weights(problem),
         n_threads=problem.n_threads,
     )
-    coefficients = np.zeros_like(distances)
-    for row, groups in enumerate(group_neighbours(problem, method, distances)):
-        for group in groups:
-            coefficients[row, group.members] = group.factor * group.weights
-    scores: Floats = _core.relief_weights(
-        problem.X,
-        problem.rows,
-        coefficients / len(problem.rows),
-        discrete=_flags(problem),
-        n_threads=problem.n_threads,
-    )
-    return scores
 
 
 def _flags(problem: Problem) -> NDArray[np.uint8] | None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bitsieve.filters._relief_problem import Problem
 
-__all__ = ["Group", "Method", "group_neighbours"]
+__all__ = ["Group", "Limits", "Method", "group_neighbours"]
 
 Floats = NDArray[np.float64]
 Groups = list["Group"]
@@ -59,7 +59,32 @@ class Group:
     factor: float
 
 
-def group_neighbours(problem: Problem, method: Method, distances: Floats) -> Iterator[Groups]:
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """What SURF, SURF* and SWRF* compare distances with.
+
+    Attributes
+    ----------
+    mean, deviation : float
+        Of the distances of all pairs that are looked at.
+    """
+
+    mean: float
+    deviation: float
+
+    @classmethod
+    def of(cls, distances: Floats, rows: NDArray[np.int64]) -> Limits:
+        """From all distances at once; that of a row to itself is 0 and counts for nothing."""
+        count = distances.size - len(rows)
+        mean = float(distances.sum()) / count
+        off = distances - mean
+        off[np.arange(len(rows)), rows] = 0.0
+        return cls(mean, float(np.sqrt((off * off).sum() / count)))
+
+
+def group_neighbours(
+    problem: Problem, method: Method, distances: Floats, limits: Limits | None = None
+) -> Iterator[Groups]:
     """Yield the groups of each row of the problem.
 
     Parameters
@@ -67,6 +92,8 @@ def group_neighbours(problem: Problem, method: Method, distances: Floats) -> Ite
     problem : Problem
     method : Method
     distances : ndarray of shape (n_rows, n_samples)
+    limits : Limits, optional
+        Where the rows are some of those that are looked at; by default those of the distances.
     """
     if method.name == "rrelieff":
         everyone = [np.arange(problem.n_samples)]
@@ -85,7 +112,7 @@ def group_neighbours(problem: Problem, method: Method, distances: Floats) -> Ite
             side = sides[problem.codes[i]]
             yield list(_nearest(distances[row], int(i), side, [-1.0, 1.0], method.rank_weights))
     else:
-        threshold = _Threshold(problem, method, distances)
+        threshold = _Threshold(method, limits or Limits.of(distances, problem.rows))
         for row, i in enumerate(problem.rows):
             yield list(threshold(distances[row], int(i), members, factors[problem.codes[i]]))
 
@@ -119,17 +146,11 @@ def _nearest(
 class _Threshold:
     """Groups of all that are near, and far for the starred methods."""
 
-    def __init__(self, problem: Problem, method: Method, distances: Floats) -> None:
+    def __init__(self, method: Method, limits: Limits) -> None:
         self._own = method.name.startswith("multisurf")
         self._star = method.name.endswith("_star")
         self._sigmoid = method.name == "swrf_star"
-        if not self._own:
-            count = len(problem.rows) * (problem.n_samples - 1)
-            # The distance of a row to itself is 0 and counts for nothing.
-            self._mean = float(distances.sum()) / count
-            off = distances - self._mean
-            off[np.arange(len(problem.rows)), problem.rows] = 0.0
-            self._deviation = float(np.sqrt((off * off).sum() / count))
+        self._mean, self._deviation = limits.mean, limits.deviation
 
     def __call__(
         self,
