@@ -150,7 +150,12 @@ def _dense_levels(
     if discretization not in ("auto", None):
         levels = levels_of(X, y, discretization, discrete_features=discrete_features, **options)
         return levels, X.y if y is None and isinstance(X, Table) else y
-    array, names, y, coded = matrix_of(X, y, missing, discrete_features)
+    names: list[str] | None = None
+    coded: list[int] = []
+    if _is_whole(X):  # nothing to check, and no other form is needed
+        array = X
+    else:
+        array, names, y, coded = matrix_of(X, y, missing, discrete_features)
     known = discrete_mask(discrete_features, array.shape[1], names, coded)
     limit = min(MAX_UNASKED, max(10, len(array) // 2))
     codes, n_levels = _core.encode_levels(array, most=limit, n_threads=effective_n_jobs(n_jobs))
