@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -68,8 +69,35 @@ def test_what_a_method_takes(method: NamedFilter) -> None:
     gaps = X.copy()
     gaps[2, 2] = np.nan
     assert _accepts(method, gaps, fit) == method.takes_nan
+    assert _accepts(method, Table(gaps, missing="keep"), fit) == method.takes_nan
+    text = pd.DataFrame(X).assign(grade=words)
+    assert _accepts(method, text, fit) == method.takes_categories
     if method.target == "none":
         np.testing.assert_array_equal(method.rank(X, None).scores, method.rank(X, y).scores)
+
+
+@pytest.mark.parametrize("name", [name for name, m in FILTERS.items() if m.counts_levels])
+def test_missing_values_as_a_level(name: str) -> None:
+    X, y = _counts()
+    X[2, 2] = np.nan
+    filled = np.where(np.isnan(X), 99, X)  # above all others
+    gaps = Table(X, y, missing="keep", discrete=np.arange(9) == 2)
+    found = FILTERS[name].rank(gaps, None, n_features=3, missing="level")
+    wanted = FILTERS[name].rank(Table(filled, y, discrete=gaps.discrete), None, n_features=3)
+    np.testing.assert_array_equal(found.scores, wanted.scores)
+
+
+@pytest.mark.parametrize("name", [name for name, m in FILTERS.items() if m.takes_categories])
+def test_categories_of_a_table_are_those_of_a_frame(name: str) -> None:
+    method = FILTERS[name]
+    X, y = _counts(method.target == "numbers")
+    grades = np.array(["high", "low", "none"])[np.random.default_rng(1).integers(0, 3, 50)]
+    frame = pd.DataFrame(X / 7).assign(grade=grades)
+    codes = np.unique(grades, return_inverse=True)[1]
+    table = Table(np.column_stack([X / 7, codes]), y, discrete=np.arange(10) == 9)
+    found = method.rank(table, None, n_features=4, random_state=0)
+    wanted = method.rank(frame, y, n_features=4, random_state=0)
+    np.testing.assert_array_equal(found.scores, wanted.scores)
 
 
 @METHODS
@@ -162,5 +190,6 @@ def test_the_page_lists_all_methods() -> None:
         assert ("(greedy)" in row[2]) == method.greedy
         assert row[3].replace("\\|", "|") == method.about
         assert row[4] == method.target
-        marks = [method.has_p_values, method.takes_nan, method.takes_sparse]
-        assert [mark == "yes" for mark in row[5:8]] == marks
+        assert row[6] == ("yes" if method.takes_nan else "level" if method.counts_levels else "")
+        marks = [method.has_p_values, method.takes_categories, method.takes_sparse]
+        assert [mark == "yes" for mark in (row[5], *row[7:9])] == marks

@@ -66,6 +66,13 @@ class Task(StrEnum):
     numbers = "numbers"
 
 
+class Missing(StrEnum):
+    """What becomes of missing values."""
+
+    own = "own"
+    level = "level"
+
+
 class Aggregate(StrEnum):
     """How several rankings become one."""
 
@@ -230,6 +237,13 @@ def rank(
     n_neighbors: Annotated[
         int | None, typer.Option(min=1, help="Neighbours of ReliefF and its kin.")
     ] = None,
+    missing: Annotated[
+        Missing,
+        typer.Option(
+            help="Missing values: own, as the method does (Relief and kin; others refuse them); "
+            "level, one level more for methods that count levels (infogain, mrmr, jmi, ...)."
+        ),
+    ] = Missing.own,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -246,8 +260,8 @@ def rank(
 ) -> None:
     """Score every feature on all samples and list the best.
 
-    Writes ranking.csv (all features) and run.json into the --out folder. A ranking is no error
-    estimate.
+    Columns of text are categories where the method takes them. Writes ranking.csv (all features)
+    and run.json into the --out folder. A ranking is no error estimate.
     """
     with one_line_errors():
         from bitsieve.cli.rank import RankJob
@@ -263,6 +277,7 @@ def rank(
             aggregate=None if aggregate is None else aggregate.value,
             top=top,
             n_neighbors=n_neighbors,
+            missing=missing.value,
             seed=seed,
             n_jobs=jobs,
             plot=plot,

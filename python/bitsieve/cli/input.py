@@ -10,8 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._errors import name_columns
 from bitsieve.data import Table, datasets, read_table
 from bitsieve.data.labels import read_labels
+from bitsieve.data.missing import Missing
 from bitsieve.data.validation import Task
 from bitsieve.report import file_identity
 from bitsieve.report.outcome import counted, printable
@@ -32,7 +34,16 @@ class JobInput:
     def summary(self) -> str:
         """Return samples, classes, features and how labels met samples, as one line."""
         said = f"{self.table.n_samples:,} samples{self._target()}, {counted(len(self.names))}"
+        if self.table.has_missing:
+            said += f"; {self.table.n_missing:,} missing values"
+        if self.categories:
+            said += f"; {name_columns(self.table.discrete_columns, self.names)} of categories"
         return printable(said if self.matching is None else f"{said}; {self.matching}")
+
+    @property
+    def categories(self) -> list[str]:
+        """Names of the columns that hold categories."""
+        return [self.names[j] for j in self.table.discrete_columns]
 
     def described(self) -> dict[str, Any]:
         """Return numbers of samples and features, and what the target holds, for a record."""
@@ -80,6 +91,8 @@ def load_input(
     task: Task | None = None,
     needs_target: bool = True,
     needs_classes: bool = True,
+    categorical: Literal["error", "ordinal"] = "error",
+    missing: Missing = "error",
 ) -> JobInput:
     """Read the file or the bundled data set.
 
@@ -94,6 +107,8 @@ def load_input(
         What the target of a file is; None decides from its values.
     needs_target, needs_classes : bool, default True
         Whether the job can do without a target, and with one of numbers.
+    categorical, missing
+        As in :func:`bitsieve.data.read_table`.
 
     Returns
     -------
@@ -119,7 +134,10 @@ def load_input(
             raise ValueError(
                 f"{file}: --target is needed: the column to predict, or a file with labels"
             )
-        table = read_table(file, target=target, orient=orient, index=index or "auto", task=task)
+        table = read_table(
+            file, target=target, orient=orient, index=index or "auto", task=task,
+            categorical=categorical, missing=missing,
+        )  # fmt: skip
         source, identity = file.name, file_identity(file)
         if target is not None and Path(target).is_file():
             identity["target"] = file_identity(target)

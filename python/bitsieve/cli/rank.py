@@ -63,6 +63,7 @@ class RankJob:
     aggregate: Literal["mean", "borda", "median", "rra"] | None
     top: int
     n_neighbors: int | None
+    missing: Literal["own", "level"]
     seed: int | None
     n_jobs: int | None
     plot: bool
@@ -92,12 +93,10 @@ class RankJob:
         """
         refuse_file(self.out)
         filters = self._filters()
-        data = load_input(
-            self.file, self.dataset, target=self.target, orient=self.orient, index=self.index,
-            task=_TASKS[self.task], needs_classes=False,
-            needs_target=any(method.target != "none" for method in filters),
-        )  # fmt: skip
+        with plain_warnings():
+            data = self._data(filters)
         _check_target(filters, data)
+        self._check_missing(filters, data)
         make_folder(self.out)
         if self.progress is None:
             say(data.summary())
@@ -129,7 +128,52 @@ class RankJob:
             raise ValueError(
                 f"--n-neighbors has no meaning for {', '.join(names)}; it is for {able}"
             )
+        if self.missing == "level" and not any(m.counts_levels for m in filters):
+            raise ValueError(
+                f"--missing level has no meaning for {', '.join(names)}; it is for "
+                f"{_able('counts_levels')}"
+            )
         return filters
+
+    def _data(self, filters: list[NamedFilter]) -> JobInput:
+        """Read the table, columns of text as categories where all methods take them."""
+        unfit = [method.name for method in filters if not method.takes_categories]
+        try:
+            return load_input(
+                self.file, self.dataset, target=self.target, orient=self.orient, index=self.index,
+                task=_TASKS[self.task], needs_classes=False,
+                needs_target=any(method.target != "none" for method in filters),
+                categorical="error" if unfit else "ordinal", missing="keep",
+            )  # fmt: skip
+        except ValueError as error:
+            text = str(error)
+            if not unfit or "X must hold numbers" not in text or "decimal point" in text:
+                raise
+            raise ValueError(
+                f"{text}, or use methods that take categories in place of {', '.join(unfit)}: "
+                f"{_able('takes_categories')}"
+            ) from error
+
+    def _check_missing(self, filters: list[NamedFilter], data: JobInput) -> None:
+        """Refuse missing values where a method takes none."""
+        unfit = [m for m in filters if not (m.takes_nan or self._as_level(m, data))]
+        if not unfit or not data.table.has_missing:
+            return
+        ways = [f"use methods that take them: {_able('takes_nan')}"]
+        if all(method.counts_levels for method in unfit):
+            ways.append("count them as a level of their own with --missing level")
+        names = ", ".join(method.name for method in unfit)
+        try:
+            data.table.refuse_missing()
+        except ValueError as error:
+            raise ValueError(
+                f"{data.source}: {names} {'take' if len(unfit) > 1 else 'takes'} no missing "
+                f"values. {error}; or {'; or '.join(ways)}"
+            ) from None
+
+    def _as_level(self, method: NamedFilter, data: JobInput) -> bool:
+        """Tell whether missing values become a level of their own."""
+        return self.missing == "level" and method.counts_levels and data.table.has_missing
 
     def _doubt_classes(self, data: JobInput) -> None:
         """Warn where whole numbers are taken as classes that are hardly meant as such."""
@@ -152,6 +196,7 @@ class RankJob:
                 data.table, None,
                 n_features=min(n_greedy, len(data.names)), n_jobs=self.n_jobs,
                 n_neighbors=self.n_neighbors, random_state=seed,
+                missing="level" if self._as_level(method, data) else None,
             )  # fmt: skip
         except ValueError as error:
             raise ValueError(f"{data.source}: {method.name}: {error}") from error
@@ -191,8 +236,10 @@ class RankJob:
 
     def _record(self, ranking: Ranking, data: JobInput, seed: int | None) -> dict[str, Any]:
         parameters = {key: value for key, value in asdict(self).items() if key != "progress"}
+        record = record_of(data, self._repeat(seed))
+        record["data"] |= {"n_missing": data.table.n_missing, "categories": data.categories}
         return {
-            **record_of(data, self._repeat(seed)),
+            **record,
             "parameters": parameters | {"seed": seed},
             "seed": seed,
             "method": ranking.method,
@@ -213,6 +260,7 @@ class RankJob:
             "aggregate": self.aggregate,
             "top": self.top,
             "n-neighbors": self.n_neighbors,
+            "missing": None if self.missing == "own" else self.missing,
             "seed": seed,
         }
         return command_of("rank", self.file, options)
@@ -265,6 +313,11 @@ def _adjusted(p_values: NDArray[np.float64] | None) -> NDArray[np.float64] | Non
     from bitsieve.filters import benjamini_hochberg
 
     return np.asarray(benjamini_hochberg(p_values))
+
+
+def _able(what: Literal["takes_nan", "takes_categories", "counts_levels"]) -> str:
+    """Return the names of the methods that can do something."""
+    return ", ".join(name for name, method in FILTERS.items() if getattr(method, what))
 
 
 def _label(filters: list[NamedFilter]) -> str:

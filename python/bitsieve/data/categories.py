@@ -10,13 +10,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import name_columns, plural
+from bitsieve._errors import name_columns, plural, shorten
 from bitsieve.data.frames import comma_hint, first_text, matrix_of_frame, refuse_text
 from bitsieve.data.lines import is_number
 
 __all__ = ["Encoded", "encode_categories"]
 
 Floats = NDArray[np.float32] | NDArray[np.float64]
+
+#: More whole numbers than these are hardly names of categories,
+_MANY = 20
+#: and so many texts among them hardly categories of their own.
+_FEW = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +64,8 @@ def encode_categories(
     Raises
     ------
     ValueError
-        If text is missing where that is refused, or a column holds numbers with commas.
+        If text is missing where that is refused, a column holds numbers with commas, or it holds
+        many numbers and one or two other texts, which may stand for a missing value.
 
     Warns
     -----
@@ -137,6 +143,13 @@ def _are_numbers_with_commas(values: list[str]) -> bool:
     return bool(others) and all(map(comma_hint, others))
 
 
+def _are_measurements(values: list[str]) -> bool:
+    """True for fractions or many numbers with a text or two, such as a mark for missing ones."""
+    numbers = [float(value) for value in values if is_number(value)]
+    many = len(numbers) > _MANY or not all(number.is_integer() for number in numbers)
+    return many and len(values) - len(numbers) <= _FEW
+
+
 def _check(
     frame: Any,
     names: list[str],
@@ -146,23 +159,27 @@ def _check(
 ) -> None:
     holes = {j: int((codes < 0).sum()) for j, (_, codes) in coded.items() if (codes < 0).any()}
     if holes and refuse_missing:
-        text = [repr(names[j]) for j in holes]
-        shown = ", ".join(text[:5]) + (f" and {len(text) - 5} more" if len(text) > 5 else "")
+        s = "s" if len(holes) > 1 else ""
         raise ValueError(
-            f"Input X contains NaN: {plural(sum(holes.values()), 'value')} missing in text column"
-            f"{'s' if len(text) > 1 else ''} {shown}; fill them in, drop the "
-            f"column{'s' if len(text) > 1 else ''}, or pass missing='keep' to keep them as NaN, or "
-            "categorical='onehot', where a missing value is one of the values"
+            f"Input X contains NaN: {plural(sum(holes.values()), 'value')} missing in text "
+            f"column{s} {shorten(names[j] for j in holes)}; fill them in, drop the column{s}, or "
+            "pass missing='keep' to keep them as NaN, or categorical='onehot', where a missing "
+            "value is one of the values"
         )
     slips = [j for j, (values, _) in coded.items() if _are_numbers_with_commas(values)]
     if slips:
         refuse_text(slips, names, first_text(coded[slips[0]][0]))
     mixed = [j for j, (values, _) in coded.items() if 2 * sum(map(is_number, values)) > len(values)]
-    if mixed:
-        odd = first_text(coded[mixed[0]][0])
-        warnings.warn(
-            f"{name_columns(mixed, names)} {'hold' if len(mixed) > 1 else 'holds'} numbers, but "
-            f"also text such as {odd!r}, and {'are' if len(mixed) > 1 else 'is'} taken as "
-            "categories; leave a field empty where a value is missing",
-            stacklevel=2,
-        )
+    marked = [j for j in mixed if _are_measurements(coded[j][0])]
+    shown = marked or mixed
+    if not shown:
+        return
+    said = (
+        f"{name_columns(shown, names)} {'hold' if len(shown) > 1 else 'holds'} numbers, but also "
+        f"text such as {first_text(coded[shown[0]][0])!r}"
+    )
+    if marked:
+        raise ValueError(f"{said}; leave the field empty where a value is missing, or correct it")
+    warnings.warn(
+        f"{said}; {'they are' if len(shown) > 1 else 'it is'} taken as categories", stacklevel=2
+    )

@@ -243,7 +243,7 @@ class Table:
 
         frame = pandas.DataFrame(self.X, index=self.sample_names, columns=self.names, copy=False)
         for j in self.discrete_columns:
-            frame.isetitem(j, frame.iloc[:, j].astype("category"))
+            frame.isetitem(j, frame.iloc[:, j].astype("category").array)
         return frame
 
     def __getstate__(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -70,6 +70,10 @@ class NamedFilter:
     has_p_values : bool
     takes_nan, takes_sparse : bool
         Whether NaN may stand for a missing value, and X be a sparse matrix.
+    takes_categories : bool
+        Whether columns may hold categories: text of a data frame, discrete columns of a Table.
+    counts_levels : bool
+        Whether columns become levels, of which missing values may be one (``missing="level"``).
     options : mapping
         Keyword arguments of the function.
     """
@@ -82,6 +86,8 @@ class NamedFilter:
     has_p_values: bool = False
     takes_nan: bool = False
     takes_sparse: bool = False
+    takes_categories: bool = False
+    counts_levels: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -114,8 +120,8 @@ class NamedFilter:
         n_features : int or None, default None
             How many features a greedy method should take; None leaves it to the function.
         **options
-            ``n_jobs``, ``random_state``, ``n_neighbors``: handed on where the function has them
-            and the value is not None.
+            ``n_jobs``, ``random_state``, ``n_neighbors``, ``missing``: handed on where the
+            function has them and the value is not None.
 
         Returns
         -------
@@ -151,12 +157,23 @@ def _scores(
     target: Target = "classes",
     *,
     p: bool = False,
-    nan: bool = False,
     sparse: bool = False,
     **options: Any,
 ) -> NamedFilter:
     source = f"bitsieve.filters:{function}"
-    return NamedFilter(name, source, about, target, False, p, nan, sparse, options)
+    return NamedFilter(
+        name, source, about, target, has_p_values=p, takes_sparse=sparse, options=options
+    )
+
+
+def _relief(name: str, function: str, about: str, target: Target = "classes") -> NamedFilter:
+    found = _scores(name, function, about, target)
+    return replace(found, takes_nan=True, takes_categories=True)
+
+
+def _levels(name: str, function: str, about: str, target: Target = "classes") -> NamedFilter:
+    found = _scores(name, function, about, target, sparse=True)
+    return replace(found, takes_categories=True, counts_levels=True)
 
 
 def _greedy(
@@ -166,38 +183,44 @@ def _greedy(
     target: Target = "classes",
     *,
     sparse: bool = False,
+    levels: bool = False,
     **options: Any,
 ) -> NamedFilter:
     source = f"bitsieve.filters:{function}"
-    return NamedFilter(name, source, about, target, True, False, False, sparse, options)
+    return NamedFilter(
+        name, source, about, target, greedy=True, takes_sparse=sparse, takes_categories=levels,
+        counts_levels=levels, options=options,
+    )  # fmt: skip
 
 
-def _mrmr(name: str, criterion: str, about: str) -> NamedFilter:
-    return _greedy(name, "mrmr", about, "either", sparse=True, criterion=criterion)
+def _mrmr(name: str, criterion: str, about: str, *, levels: bool) -> NamedFilter:
+    return _greedy(name, "mrmr", about, "either", sparse=True, levels=levels, criterion=criterion)
 
 
 def _criterion(name: str, about: str) -> NamedFilter:
-    return _greedy(name, "information_selection", about, "either", sparse=True, criterion=name)
+    return _greedy(
+        name, "information_selection", about, "either", sparse=True, levels=True, criterion=name
+    )
 
 
 #: Every method by its name.
 FILTERS: dict[str, NamedFilter] = {
     entry.name: entry
     for entry in (
-        _scores("relief", "relief", "nearest hit and miss", nan=True),
-        _scores("relieff", "relieff", "k nearest hits and misses of every class", nan=True),
-        _scores("rrelieff", "rrelieff", "ReliefF for a numeric target", "numbers", nan=True),
-        _scores("surf", "surf", "neighbours within the mean distance", nan=True),
-        _scores("surf-star", "surf_star", "SURF, and far samples the other way", nan=True),
-        _scores("multisurf", "multisurf", "neighbours within a sample's own reach", nan=True),
-        _scores("multisurf-star", "multisurf_star", "MultiSURF, and far samples", nan=True),
-        _scores("swrf-star", "swrf_star", "samples weighted by a sigmoid", nan=True),
-        _scores("turf", "turf", "ReliefF, the worst features removed in turns", nan=True),
-        _scores("mi", "mutual_information", "mutual information", "either", sparse=True),
-        _mrmr("mrmr", "MID", "relevance minus redundancy"),
-        _mrmr("mrmr-miq", "MIQ", "relevance over redundancy"),
-        _mrmr("mrmr-fcd", "FCD", "F minus |correlation|"),
-        _mrmr("mrmr-fcq", "FCQ", "F over |correlation|"),
+        _relief("relief", "relief", "nearest hit and miss"),
+        _relief("relieff", "relieff", "k nearest hits and misses of every class"),
+        _relief("rrelieff", "rrelieff", "ReliefF for a numeric target", "numbers"),
+        _relief("surf", "surf", "neighbours within the mean distance"),
+        _relief("surf-star", "surf_star", "SURF, and far samples the other way"),
+        _relief("multisurf", "multisurf", "neighbours within a sample's own reach"),
+        _relief("multisurf-star", "multisurf_star", "MultiSURF, and far samples"),
+        _relief("swrf-star", "swrf_star", "samples weighted by a sigmoid"),
+        _relief("turf", "turf", "ReliefF, the worst features removed in turns"),
+        _levels("mi", "mutual_information", "mutual information", "either"),
+        _mrmr("mrmr", "MID", "relevance minus redundancy", levels=True),
+        _mrmr("mrmr-miq", "MIQ", "relevance over redundancy", levels=True),
+        _mrmr("mrmr-fcd", "FCD", "F minus |correlation|", levels=False),
+        _mrmr("mrmr-fcq", "FCQ", "F over |correlation|", levels=False),
         _criterion("mim", "mutual information, one by one"),
         _criterion("mifs", "relevance minus beta times redundancy"),
         _criterion("jmi", "joint mutual information"),
@@ -208,8 +231,8 @@ FILTERS: dict[str, NamedFilter] = {
         _criterion("disr", "symmetrical relevance of pairs"),
         _criterion("icap", "interaction capping"),
         _criterion("cife", "conditional infomax"),
-        _greedy("fcbf", "fcbf", "symmetrical uncertainty, no redundancy", sparse=True),
-        _greedy("cfs", "cfs", "correlation-based subset, best first", sparse=True),
+        _greedy("fcbf", "fcbf", "symmetrical uncertainty, no redundancy", sparse=True, levels=True),
+        _greedy("cfs", "cfs", "correlation-based subset, best first", sparse=True, levels=True),
         _scores("s2n", "signal_to_noise", "difference of means over deviations", sparse=True),
         _scores("t", "t_test", "Student's t", p=True, sparse=True, equal_var=True),
         _scores("welch", "t_test", "Welch's t", p=True, sparse=True, equal_var=False),
@@ -220,10 +243,10 @@ FILTERS: dict[str, NamedFilter] = {
         _scores("kruskal", "kruskal_wallis", "Kruskal-Wallis H", p=True),
         _scores("chi2", "chi2", "chi-squared of counts", p=True, sparse=True),
         _scores("fisher", "fisher_score", "variance between over within classes", sparse=True),
-        _scores("gini", "gini", "decrease of the Gini impurity", sparse=True),
-        _scores("infogain", "information_gain", "information gain in bits", sparse=True),
-        _scores("gainratio", "gain_ratio", "information gain over entropy", sparse=True),
-        _scores("su", "symmetrical_uncertainty", "symmetrical uncertainty", sparse=True),
+        _levels("gini", "gini", "decrease of the Gini impurity"),
+        _levels("infogain", "information_gain", "information gain in bits"),
+        _levels("gainratio", "gain_ratio", "information gain over entropy"),
+        _levels("su", "symmetrical_uncertainty", "symmetrical uncertainty"),
         _scores("variance", "variance", "variance", "none", sparse=True),
         _scores("laplacian", "laplacian_score", "smoothness over neighbours", "none"),
         _greedy("gs", "gram_schmidt", "forward orthogonalisation", "either"),
