@@ -129,7 +129,7 @@ class Greedy {
         t.with_target_sum = sum_of(t.with_target);
         triples_.push_back(std::move(t));
       }
-      if (n_chosen_ == 1) std::fill(state_.begin(), state_.end(), 0);  // jmi's of the second
+      if (n_chosen_ == 1) std::fill(ratio_.begin(), ratio_.end(), 0.0);  // jmi's of the second
     }
     chosen_.push_back(std::move(c));
     ++n_chosen_;
@@ -166,6 +166,8 @@ class Greedy {
           state_[c] = std::min(state_[c], joint);
         } else if (settings_.criterion == Criterion::njmim) {
           ratio_[c] = std::min(ratio_[c], ratio);
+        } else if (settings_.criterion == Criterion::jmi3) {
+          ratio_[c] += static_cast<double>(joint);  // pairs may be more than int64 can add
         } else {
           state_[c] += joint;
           ratio_[c] += ratio;
@@ -188,7 +190,8 @@ class Greedy {
       case Criterion::cife:
       case Criterion::icap: return relevance - state;
       case Criterion::disr:
-      case Criterion::njmim: return ratio_[c];
+      case Criterion::njmim:
+      case Criterion::jmi3: return ratio_[c];
       default: return state;
     }
   }
