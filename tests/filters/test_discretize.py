@@ -262,3 +262,15 @@ def test_cuts_of_wide_tables_are_those_of_their_parts(method):
     assert len(whole) == len(parts) == 3001
     for cut, part in zip(whole, parts, strict=True):
         np.testing.assert_array_equal(cut, part)
+
+
+@pytest.mark.parametrize("exponent", [-1060, -700, -300, 300, 700, 1010])
+def test_mean_sd_of_tiny_and_of_huge_numbers(exponent):
+    """Squares of neither vanish or overflow: levels are those of the numbers of usual size."""
+    X = np.random.default_rng(5).normal(size=(40, 5))
+    if exponent < -1000:
+        X = np.round(X * 64)  # so that no digit is lost among the denormal numbers
+    wanted, _ = discretize(X, method="mean_sd")
+    assert set(np.unique(wanted)) == {0, 1, 2}
+    found, _ = discretize(np.ldexp(X, exponent), method="mean_sd")
+    np.testing.assert_array_equal(found, wanted)

@@ -244,14 +244,22 @@ CutPoints mean_sd_cut_points(const Samples<T>& samples, double width, int n_thre
           least[f] = x < least[f] ? x : least[f];
           most[f] = x > most[f] ? x : most[f];
         });
-        for (std::size_t f = 0; f < n_columns; ++f) mean[f] = sums.get(f) / count[f];
+        // Powers of two that keep squares from overflow and from vanishing; they round nothing.
+        double unit[block_width];
+        for (std::size_t f = 0; f < n_columns; ++f) {
+          mean[f] = sums.get(f) / count[f];
+          const double span = std::max(most[f] - mean[f], mean[f] - least[f]);
+          const bool scales = span > 0.0 && std::isfinite(span);
+          unit[f] = std::ldexp(1.0, scales ? std::clamp(-std::ilogb(span), -1000, 1000) : 0);
+        }
         for_each_row([&](std::size_t f, double x) {
-          const double off = x == x ? x - mean[f] : 0.0;
+          const double off = x == x ? (x - mean[f]) * unit[f] : 0.0;
           squares.add(f, off * off);
         });
         for (std::size_t f = 0; f < n_columns; ++f) {
           if (least[f] < most[f]) {
-            const double reach = width * std::sqrt(squares.get(f) / (count[f] - 1));
+            const double deviation = std::sqrt(squares.get(f) / (count[f] - 1)) / unit[f];
+            const double reach = width * deviation;
             cuts.push_back(std::nextafter(mean[f] - reach, -infinity));
             cuts.push_back(mean[f] + reach);
           }
