@@ -107,7 +107,8 @@ def gram_schmidt(
         ``G_k = G_(k-1) + (1 - G_(k-1)) P_k`` with P_k the probability that a random probe has a
         larger squared cosine than the k-th feature [1]_. For one target it is exact: the squared
         cosine of a random direction in d dimensions has the Beta(1/2, (d - 1)/2) distribution,
-        d = n_samples - k.
+        d = n_samples - k. One probe is held against the best of all features: where these are
+        many more than the samples, even noise has one that beats it, and the rule stops late.
     n_probes : int, default 10_000
         Probes drawn a step where the target has several columns, whose P_k has no closed form.
     task : {"classification", "regression"}, optional
