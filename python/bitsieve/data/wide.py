@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 
 from bitsieve.data.lines import Header, data_lines, is_number, split
 
-__all__ = ["read_wide"]
+__all__ = ["MISSING", "read_wide"]
+
+#: What pandas takes for a missing value besides NaN, so that both readers find the same.
+MISSING = {
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "1.#IND", "1.#QNAN", "<NA>", "N/A"),
+    *("NA", "NULL", "None", "n/a", "null"),
+}
 
 
 def read_wide(
@@ -39,8 +45,8 @@ def read_wide(
     Returns
     -------
     ndarray of shape (n_rows, n_fields - len(drop)) or None
-        Float64; None where a field is no number or a line is too long or short, so that
-        a slower reader may find out more.
+        Float64, NaN where a field says that a value is missing; None where it is no number or a
+        line is too long or short, so that a slower reader may find out more.
     """
     n_fields = len(header.fields)
     out = np.empty((n_rows, n_fields - len(drop)))
@@ -55,7 +61,11 @@ def read_wide(
         try:
             row[:] = list(map(float, fields))
         except ValueError:
-            return None
+            fields = ["nan" if f.lstrip() in MISSING else f for f in fields]
+            try:
+                row[:] = list(map(float, fields))
+            except ValueError:
+                return None
         if ("_" in line or not line.isascii()) and not all(map(is_number, fields)):
             return None  # float("1_000") is Python's way of writing, not a table's
     return out

@@ -102,7 +102,7 @@ def discrete_mask(
     n_features : int
     names : list of str or None
     coded : list of int
-        Columns of categories.
+        Columns of categories, of a frame or a Table.
 
     Returns
     -------

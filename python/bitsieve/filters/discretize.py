@@ -64,8 +64,8 @@ def discretize(
         NaN is refused, or is a level of its own, above all others of its column.
     discrete_features : "auto", bool mask, positions or names, default "auto"
         Columns that hold levels already: whole numbers, which are numbered from 0 in ascending
-        order. ``"auto"`` means the categorical, boolean and text columns of a data frame. It is
-        never guessed from the number of distinct values.
+        order. ``"auto"`` means the categorical, boolean and text columns of a data frame, and the
+        discrete ones of a Table. It is never guessed from the number of distinct values.
     n_jobs : int or None, default None
         Threads; see :class:`bitsieve.BinarySPSA`.
 

@@ -82,7 +82,7 @@ def relieff(
     ----------
     X : array-like, DataFrame or Table of shape (n_samples, n_features)
         Numbers of any scale; NaN is a missing value. Columns of categories, text or booleans of a
-        DataFrame are discrete.
+        DataFrame are discrete, and those that a Table calls so.
     y : array-like of shape (n_samples,)
         Class labels of any type; a Table brings its own.
     n_neighbors : int, default 10
@@ -96,8 +96,8 @@ def relieff(
         Width of the exponential weights, in ranks.
     discrete_features : "auto" or array-like of bool, int or str, default "auto"
         Features that are the same or not: flags, positions or names. "auto" takes the columns of
-        categories, text and booleans of a DataFrame, which are discrete in any case; nothing is
-        guessed from the number of distinct values.
+        categories, text and booleans of a DataFrame and the discrete ones of a Table, which are
+        discrete in any case; nothing is guessed from the number of distinct values.
     missing : {"probabilistic", "ignore", "error"}, default "probabilistic"
         What NaN in X stands for. "probabilistic": any value known in the sample's class, as likely
         as it is frequent there (2003, section 2.2). A difference is then 1 - P(value | class of
