@@ -81,16 +81,19 @@ def encode_categories(
     (array([ 1., nan,  0.]), array([False,  True]))
     """
     names = [str(name) for name in frame.columns]
-    text = [j for j, (_, column) in enumerate(frame.items()) if not _is_number_like(column)]
-    flags = [j for j, (_, column) in enumerate(frame.items()) if _is_boolean(column)]
-    if not text:
+    coded, flags = {}, []
+    for j, (_, column) in enumerate(frame.items()):
+        if _is_boolean(column):
+            flags.append(j)
+        elif not _is_number(column):
+            coded[j] = _levels(column)
+    if not coded:
         discrete = np.zeros(len(names), dtype=bool)
         discrete[flags] = True
         return Encoded(matrix_of_frame(frame), names, discrete)
-    numbers = np.setdiff1d(np.arange(len(names)), text)
+    numbers = np.setdiff1d(np.arange(len(names)), list(coded))
     plain = matrix_of_frame(frame.iloc[:, numbers]) if len(numbers) else np.empty(0, np.float32)
-    coded = {j: _levels(frame.iloc[:, j]) for j in text}
-    _check(frame, names, coded, refuse_missing=how == "ordinal" and not keep_missing)
+    _check(names, coded, refuse_missing=how == "ordinal" and not keep_missing)
     widths = np.ones(len(names), dtype=np.int64)
     if how == "onehot":
         for j, (values, codes) in coded.items():
@@ -124,16 +127,16 @@ def _is_boolean(column: Any) -> bool:
     return bool(infer(column, skipna=True) == "boolean")
 
 
-def _is_number_like(column: Any) -> bool:
-    numeric = sys.modules["pandas"].api.types.is_numeric_dtype
-    return bool(numeric(column.dtype)) or _is_boolean(column)
+def _is_number(column: Any) -> bool:
+    return bool(sys.modules["pandas"].api.types.is_numeric_dtype(column.dtype))
 
 
 def _levels(column: Any) -> tuple[list[str], NDArray[np.int64]]:
     """Sorted values of a column, and the position of each sample's, -1 where it is missing."""
-    known = column.notna().to_numpy(dtype=bool)
+    found = column.to_numpy(dtype=object)
+    known = sys.modules["pandas"].notna(found)
     codes = np.full(len(column), -1, dtype=np.int64)
-    texts = np.array([str(v) for v in column.to_numpy()[known]])
+    texts = np.array([str(v) for v in found[known]])
     values, codes[known] = np.unique(texts, return_inverse=True)
     return [str(v) for v in values], codes
 
@@ -151,7 +154,6 @@ def _are_measurements(values: list[str]) -> bool:
 
 
 def _check(
-    frame: Any,
     names: list[str],
     coded: dict[int, tuple[list[str], NDArray[np.int64]]],
     *,
