@@ -304,3 +304,10 @@ def test_decimal_commas_are_named(make):
     X = make({"a": ["1", "-2,5"]}) if make is not np.array else make([["-2,5"], ["1"]], object)
     with pytest.raises(ValueError, match=r"such as '-2,5'; .*decimal point"):
         Table(X)
+
+
+def test_masked_labels_are_missing_labels() -> None:
+    y = np.ma.array([0, 1, 2, 1], mask=[False, False, True, False])
+    with pytest.raises(ValueError, match=r"Input y contains NaN: 1 of 4 labels \(at 2"):
+        check_target(y, 4)
+    assert check_target(np.ma.array([0, 1, 1, 0]), 4).codes.tolist() == [0, 1, 1, 0]

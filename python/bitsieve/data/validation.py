@@ -355,6 +355,8 @@ def _check_varies(array: NDArray[Any], *, allow_nan: bool) -> None:
 
 
 def _as_vector(y: Any) -> NDArray[Any]:
+    if isinstance(y, np.ma.MaskedArray):
+        _refuse_in_y("NaN", np.ma.getmaskarray(y).reshape(-1))
     array = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
