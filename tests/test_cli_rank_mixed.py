@@ -216,6 +216,24 @@ def test_select_refuses_both_as_before(tmp_path: Path, out: Path) -> None:
         assert (code, said in errors) == (2, True)
 
 
+def test_some_samples_of_many(tmp_path: Path, out: Path) -> None:
+    frame = _with_gaps()
+    arguments = (_write(frame, tmp_path), "-t", "income", "--n-instances", 30, "--seed", 3)
+    code, _, errors = _run("rank", *arguments, "-m", "relieff", "--out", out, "-q")
+    assert (code, errors) == (0, "")
+    X, y = frame.drop(columns="income"), frame["income"]
+    scores = filters.relieff(X, y, n_instances=30, random_state=3)
+    assert _scores(out) == dict(zip(X.columns, scores, strict=True))
+    assert scores.tolist() != filters.relieff(X, y).tolist()
+    assert "--n-instances 30" in _record(out)["repeat"]
+    code, _, errors = _run("rank", *arguments, "-m", "gini", "--out", out)
+    assert code == 2
+    assert "--n-instances has no meaning for gini; it is for relief, relieff, " in errors
+    arguments = (*arguments[:3], "--n-instances", 81)
+    code, _, errors = _run("rank", *arguments, "--out", out)
+    assert (code, "people.csv.gz: relieff: n_instances is 81, but X has 80" in errors) == (2, True)
+
+
 def test_a_census(data_dir: Path, tmp_path: Path, out: Path) -> None:
     source = data_dir / "formats" / "adult.csv.gz"
     if not source.is_file():

@@ -237,6 +237,12 @@ def rank(
     n_neighbors: Annotated[
         int | None, typer.Option(min=1, help="Neighbours of ReliefF and its kin.")
     ] = None,
+    n_instances: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Samples, drawn at random, whose neighbours ReliefF and its kin look at."
+        ),
+    ] = None,
     missing: Annotated[
         Missing,
         typer.Option(
@@ -277,6 +283,7 @@ def rank(
             aggregate=None if aggregate is None else aggregate.value,
             top=top,
             n_neighbors=n_neighbors,
+            n_instances=n_instances,
             missing=missing.value,
             seed=seed,
             n_jobs=jobs,

@@ -63,6 +63,7 @@ class RankJob:
     aggregate: Literal["mean", "borda", "median", "rra"] | None
     top: int
     n_neighbors: int | None
+    n_instances: int | None
     missing: Literal["own", "level"]
     seed: int | None
     n_jobs: int | None
@@ -123,17 +124,23 @@ class RankJob:
                 f"--aggregate {self.aggregate} combines several rankings, but there is one "
                 f"--method ({names[0]}): name another, or leave --aggregate out"
             )
-        if self.n_neighbors is not None and not any(m.takes("n_neighbors") for m in filters):
-            able = ", ".join(name for name, m in FILTERS.items() if m.takes("n_neighbors"))
-            raise ValueError(
-                f"--n-neighbors has no meaning for {', '.join(names)}; it is for {able}"
-            )
+        for option, value in self._of_some().items():
+            if value is not None and not any(m.takes(option) for m in filters):
+                able = ", ".join(name for name, m in FILTERS.items() if m.takes(option))
+                raise ValueError(
+                    f"--{option.replace('_', '-')} has no meaning for {', '.join(names)}; it is "
+                    f"for {able}"
+                )
         if self.missing == "level" and not any(m.counts_levels for m in filters):
             raise ValueError(
                 f"--missing level has no meaning for {', '.join(names)}; it is for "
                 f"{_able('counts_levels')}"
             )
         return filters
+
+    def _of_some(self) -> dict[str, int | None]:
+        """Return the options that only some methods know."""
+        return {"n_neighbors": self.n_neighbors, "n_instances": self.n_instances}
 
     def _data(self, filters: list[NamedFilter]) -> JobInput:
         """Read the table, columns of text as categories where all methods take them."""
@@ -195,8 +202,8 @@ class RankJob:
             return method.rank(
                 data.table, None,
                 n_features=min(n_greedy, len(data.names)), n_jobs=self.n_jobs,
-                n_neighbors=self.n_neighbors, random_state=seed,
-                missing="level" if self._as_level(method, data) else None,
+                random_state=seed, missing="level" if self._as_level(method, data) else None,
+                **self._of_some(),
             )  # fmt: skip
         except ValueError as error:
             raise ValueError(f"{data.source}: {method.name}: {error}") from error
@@ -260,6 +267,7 @@ class RankJob:
             "aggregate": self.aggregate,
             "top": self.top,
             "n-neighbors": self.n_neighbors,
+            "n-instances": self.n_instances,
             "missing": None if self.missing == "own" else self.missing,
             "seed": seed,
         }

@@ -120,8 +120,8 @@ class NamedFilter:
         n_features : int or None, default None
             How many features a greedy method should take; None leaves it to the function.
         **options
-            ``n_jobs``, ``random_state``, ``n_neighbors``, ``missing``: handed on where the
-            function has them and the value is not None.
+            ``n_jobs``, ``random_state``, ``n_neighbors``, ``n_instances``, ``missing``: handed
+            on where the function has them and the value is not None.
 
         Returns
         -------
