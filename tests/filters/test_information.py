@@ -324,3 +324,18 @@ def test_conditions_of_several_columns_and_of_numbers() -> None:
     cut = discretize(z[:, None], method="mean_sd")[0][:, 0]
     found = conditional_mutual_information(X, y, z)
     np.testing.assert_array_equal(found, conditional_mutual_information(X, y, cut))
+
+
+def test_the_estimator_of_neighbours_takes_categories() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 60)
+    grade = np.where(rng.random(60) < 0.8, y, 1 - y)
+    frame = pandas.DataFrame({"x": rng.normal(size=60), "grade": np.array(["low", "high"])[grade]})
+    found = filters.mutual_information(frame, y, estimator="knn", random_state=0)
+    plain = np.column_stack([frame["x"], 1.0 - grade])  # "high" comes before "low"
+    wanted = filters.mutual_information(
+        plain, y, estimator="knn", discrete_features=[1], random_state=0
+    )
+    np.testing.assert_array_equal(found, wanted)
+    assert found[1] > 0.1

@@ -26,7 +26,7 @@ from bitsieve.filters._discrete import (
     table_and_target,
 )
 from bitsieve.filters._input import check_input
-from bitsieve.filters._mixed import discrete_mask
+from bitsieve.filters._mixed import code_categories, discrete_mask
 
 __all__ = [
     "conditional_mutual_information",
@@ -374,8 +374,11 @@ def _by_neighbours(
 ) -> Scores:
     from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
-    checked = check_input(X, y, task=task)
-    discrete = discrete_mask(discrete_features, checked.n_features, checked.names, [])
+    frame, coded = code_categories(
+        X, () if isinstance(discrete_features, str) else discrete_features
+    )
+    checked = check_input(frame, y, task=task)
+    discrete = discrete_mask(discrete_features, checked.n_features, checked.names, coded)
     classes = len(checked.classes) > 0
     estimate = mutual_info_classif if classes else mutual_info_regression
     values = estimate(

@@ -218,6 +218,7 @@ def mrmr(
             f"relevance must be 'f', 'ks', 'random_forest' or a function, got {relevance!r}"
         )
     if isinstance(X, Table):
+        X.refuse_missing()
         y, task = (X.y, task or X.task) if y is None else (y, task)
         X = X.X
     columns = check_columns(X, y, task=task, sparse=True)
@@ -245,7 +246,7 @@ def _unit_columns(columns: Columns, ranks: bool, scored: bool, n_threads: int) -
     if scored and n_classes:
         if n_classes >= n:
             raise ValueError(
-                f"F needs more samples than classes, but y has {plural(n_classes, 'class')} in "
+                f"F needs more samples than classes, but y has {n_classes} classes in "
                 f"{plural(n, 'sample')}; pass task='regression' if y holds numbers"
             )
         options |= {"codes": columns.codes, "n_classes": n_classes}
