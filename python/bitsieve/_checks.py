@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-__all__ = ["SEEDS", "is_whole", "key_of", "seed", "whole"]
+__all__ = ["SEEDS", "is_number", "is_whole", "key_of", "seed", "whole"]
 
 #: Seeds lie in [0, SEEDS).
 SEEDS = 2**64
@@ -23,6 +23,18 @@ def is_whole(value: object) -> TypeGuard[int]:
     (True, False, False)
     """
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a real number of Python or numpy; True and False are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_number(3), is_number(np.float32(0.5)), is_number(True), is_number("3")
+    (True, True, False, False)
+    """
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def whole(name: str, value: object, least: int, *, instead: str = "") -> int:

@@ -167,6 +167,8 @@ def test_refusals() -> None:
         gram_schmidt(X, y, 0)
     with pytest.raises(ValueError, match=r"probe_risk must lie in \(0, 1\) or be None, got 1"):
         gram_schmidt(X, y, probe_risk=1)
+    with pytest.raises(ValueError, match=r"probe_risk must lie in \(0, 1\) or be None, got '5%'"):
+        gram_schmidt(X, y, probe_risk="5%")  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="y is 2 for all"):
         gram_schmidt(X, np.full(20, 2.0), task="regression")
     X[3, 4] = np.nan

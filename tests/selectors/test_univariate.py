@@ -154,6 +154,8 @@ def test_refusals() -> None:
         UnivariateSelector("fisher_score", fdr=0.1).fit(X, y)
     with pytest.raises(ValueError, match=r"fdr must lie in \(0, 1\) or be None, got 2"):
         UnivariateSelector(fdr=2).fit(X, y)
+    with pytest.raises(ValueError, match=r"fdr must lie in \(0, 1\) or be None, got '5%'"):
+        UnivariateSelector(fdr="5%").fit(X, y)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="'auc' has no option 'ddof'"):
         UnivariateSelector("auc", scorer_options={"ddof": 1}).fit(X, y)
     with pytest.raises(ValueError, match="cannot hold 'n_jobs'"):

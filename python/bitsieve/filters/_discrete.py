@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
+from bitsieve._checks import is_number
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.validation import Task, check_target
@@ -280,7 +281,6 @@ def correction_of(correction: Any, prior: Any) -> tuple[str, float]:
     if correction not in (None, *get_args(Correction)):
         known = ", ".join(map(repr, get_args(Correction)))
         raise ValueError(f"correction must be one of {known} or None, got {correction!r}")
-    number = isinstance(prior, (int, float, np.integer, np.floating)) and prior is not True
-    if not number or not 0 < prior < np.inf:
+    if not is_number(prior) or not 0 < prior < np.inf:
         raise ValueError(f"prior must be a positive number of samples, got {prior!r}")
     return correction or "none", float(prior)

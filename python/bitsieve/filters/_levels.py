@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._checks import whole
+from bitsieve._checks import is_number, whole
 from bitsieve._errors import name_columns
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
@@ -157,8 +157,7 @@ def _check_parameters(
         raise ValueError(f"n_bins must be at most {MAX_LEVELS}, got {n_bins}")
     if bins is not None and method != "user":
         raise ValueError(f"bins are used by method='user' alone, got method={method!r}")
-    number = isinstance(n_sd, (int, float, np.integer, np.floating)) and not isinstance(n_sd, bool)
-    if not number or not 0 < n_sd < np.inf:
+    if not is_number(n_sd) or not 0 < n_sd < np.inf:
         raise ValueError(f"n_sd must be a positive number of standard deviations, got {n_sd!r}")
     if cut_cost not in _CUT_COSTS:
         raise ValueError(f"cut_cost must be 'distinct' or 'samples', got {cut_cost!r}")

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitsieve._checks import key_of, whole
+from bitsieve._checks import is_number, key_of, whole
 from bitsieve._errors import name_columns, plural
 from bitsieve._threads import effective_n_jobs
 from bitsieve.filters._input import FilterInput, check_input
@@ -143,7 +143,7 @@ def nearest_weights(
     """
     count = min(whole("n_neighbors", n_neighbors, 1), n_samples)
     _check_choice("weighting", weighting, ("equal", "exponential"))
-    if not _is_number(sigma) or not 0.0 < sigma < np.inf:
+    if not is_number(sigma) or not 0.0 < sigma < np.inf:
         raise ValueError(f"sigma must be a number above 0, got {sigma!r}")
     if weighting == "equal":
         return np.ones(count)
@@ -245,7 +245,7 @@ def _check_weights(
 
 def _check_ramp(ramp: Any) -> tuple[float, float]:
     values = list(ramp) if isinstance(ramp, (tuple, list, np.ndarray)) else []
-    if len(values) != 2 or not all(_is_number(v) for v in values):
+    if len(values) != 2 or not all(is_number(v) for v in values):
         raise ValueError(f"ramp must be two shares of the range (low, high), got {ramp!r}")
     low, high = float(values[0]), float(values[1])
     if not 0.0 <= low < high <= 1.0:
@@ -256,7 +256,3 @@ def _check_ramp(ramp: Any) -> tuple[float, float]:
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

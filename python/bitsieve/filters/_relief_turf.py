@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitsieve._checks import whole
+from bitsieve._checks import is_number, whole
 from bitsieve._errors import closest
 from bitsieve.filters._positions import best_first
 from bitsieve.filters._relief_dispatch import relief_scores
@@ -36,16 +36,7 @@ Scorer = Literal[
     "multisurf_star",
     "swrf_star",
 ]
-_SCORERS = (
-    "relief",
-    "relieff",
-    "rrelieff",
-    "surf",
-    "surf_star",
-    "multisurf",
-    "multisurf_star",
-    "swrf_star",
-)
+_SCORERS: tuple[str, ...] = get_args(Scorer)
 
 
 def turf(
@@ -178,7 +169,6 @@ def _narrow(problem: Problem, features: NDArray[np.int64]) -> Problem:
 
 
 def _check_fraction(fraction: Any) -> float:
-    number = isinstance(fraction, (float, np.floating))
-    if not number or not 0.0 < fraction < 1.0:
+    if not is_number(fraction) or not 0.0 < fraction < 1.0:
         raise ValueError(f"fraction must lie in (0, 1) or be None, got {fraction!r}")
     return float(fraction)

@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._checks import is_number
 from bitsieve.filters._positions import best_first
 from bitsieve.filters._uncertainty import ClassTable, class_table
 from bitsieve.filters.entropy_scores import Cut
@@ -116,8 +117,7 @@ def fcbf(
     >>> fcbf(X, ["a", "a", "b", "b"], discretization=None)
     array([0])
     """
-    number = isinstance(threshold, (int, float, np.integer, np.floating))
-    if not number or isinstance(threshold, bool) or not 0 <= threshold <= 1:
+    if not is_number(threshold) or not 0 <= threshold <= 1:
         raise ValueError(f"threshold must be a number in [0, 1], got {threshold!r}")
     table = class_table(
         X,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._checks import whole
+from bitsieve._checks import is_number, whole
 from bitsieve._errors import plural
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import Task
@@ -169,8 +169,7 @@ def information_selection(
         raise ValueError(
             f"criterion must be one of {', '.join(map(repr, _CRITERIA))}, got {criterion!r}"
         )
-    number = isinstance(beta, (int, float, np.integer, np.floating)) and not isinstance(beta, bool)
-    if not number or not 0 <= beta < np.inf:
+    if not is_number(beta) or not 0 <= beta < np.inf:
         raise ValueError(f"beta must be a number of at least 0, got {beta!r}")
     if n_features is not None:
         whole("n_features", n_features, 1, instead="or None")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import whole
+from bitsieve._checks import is_number, whole
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.validation import check_matrix
@@ -86,9 +86,9 @@ def laplacian_score(
         )
     if weights not in ("heat", "binary"):
         raise ValueError(f"weights must be 'heat' or 'binary', got {weights!r}")
-    if bandwidth is not None and not bandwidth > 0:
+    if bandwidth is not None and not (is_number(bandwidth) and bandwidth > 0):
         raise ValueError(f"bandwidth must be positive or None, got {bandwidth!r}")
-    similarity = _similarities(array, n_neighbors, weights, bandwidth, n_jobs)
+    similarity = _similarities(array, n_neighbors, weights, bandwidth, effective_n_jobs(n_jobs))
     degree = np.asarray(similarity.sum(axis=1)).ravel()
     scores = np.empty(p)
     step = max(1, _CHUNK // n)
@@ -107,7 +107,7 @@ def laplacian_score(
 
 
 def _similarities(
-    X: NDArray[Any], k: int, weights: str, bandwidth: float | None, n_jobs: int | None
+    X: NDArray[Any], k: int, weights: str, bandwidth: float | None, n_threads: int
 ) -> Any:
     """Return the symmetric matrix S, of compressed rows."""
     import scipy.sparse
@@ -117,7 +117,7 @@ def _similarities(
     else:
         from sklearn.neighbors import NearestNeighbors
 
-        search = NearestNeighbors(n_neighbors=k, n_jobs=effective_n_jobs(n_jobs)).fit(X)
+        search = NearestNeighbors(n_neighbors=k, n_jobs=n_threads).fit(X)
         distances, nearest = search.kneighbors()  # a sample is no neighbour of its own
         squares = np.square(distances, dtype=np.float64)
     if weights == "binary":

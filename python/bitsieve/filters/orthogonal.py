@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._checks import key_of, whole
+from bitsieve._checks import is_number, key_of, whole
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import Task
 from bitsieve.filters._columns import Columns, check_columns
@@ -159,7 +159,7 @@ def gram_schmidt(
                 f"n_features is {n_features}, but X has {columns.n_features}; "
                 "ask for at most so many"
             )
-    if probe_risk is not None and not 0.0 < probe_risk < 1.0:
+    if probe_risk is not None and not (is_number(probe_risk) and 0.0 < probe_risk < 1.0):
         raise ValueError(f"probe_risk must lie in (0, 1) or be None, got {probe_risk!r}")
     whole("n_probes", n_probes, 1)
     target = _target(columns)

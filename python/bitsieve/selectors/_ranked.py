@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from bitsieve._checks import is_whole
+from bitsieve._checks import is_number, is_whole
 from bitsieve._errors import plural
 from bitsieve.filters._positions import positions_of_order, positions_of_scores
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
@@ -177,8 +177,7 @@ class RankSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_threshold(self) -> None:
         value = self.threshold
-        number = isinstance(value, (int, float, np.integer, np.floating))
-        if value is None or (number and not isinstance(value, bool) and not np.isnan(value)):
+        if value is None or (is_number(value) and not np.isnan(value)):
             return
         raise ValueError(f"threshold must be a number or None, got {value!r}")
 

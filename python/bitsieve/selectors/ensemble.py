@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn import config_context, get_config
 from sklearn.utils import _safe_indexing
 
-from bitsieve._checks import is_whole, key_of, whole
+from bitsieve._checks import is_number, is_whole, key_of, whole
 from bitsieve._errors import plural
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import check_target
@@ -201,8 +201,7 @@ class EnsembleRanker(RankSelector):
                 also = ", False or None" if name == "stratify" else " or False"
                 raise ValueError(f"{name} must be True{also}, got {value!r}")
         size = self.sample_size
-        number = isinstance(size, (int, float, np.integer, np.floating))
-        if not number or isinstance(size, bool) or not 0.0 < size <= 1.0:
+        if not is_number(size) or not 0.0 < size <= 1.0:
             raise ValueError(f"sample_size must be a number in (0, 1], got {size!r}")
         if not self.replace and size == 1.0:
             raise ValueError(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._checks import is_number
 from bitsieve.data.validation import Task
 from bitsieve.filters import benjamini_hochberg, gram_schmidt
 from bitsieve.filters.named import FILTERS, NamedFilter, filter_by_name
@@ -130,7 +131,7 @@ class UnivariateSelector(RankSelector):
                     f"fdr needs p-values, and {self.scorer!r} has none; those with some are "
                     f"{with_some}"
                 )
-            if not 0.0 < self.fdr < 1.0:
+            if not is_number(self.fdr) or not 0.0 < self.fdr < 1.0:
                 raise ValueError(f"fdr must lie in (0, 1) or be None, got {self.fdr!r}")
         options = dict(self.scorer_options or {})
         for fixed in ("p_values", "signed", "n_jobs"):
