@@ -48,10 +48,10 @@ def test_equal_sums_tie_in_tables_with_holes_too() -> None:
     np.testing.assert_allclose(found[:4], wanted, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["surf", "surf_star", "swrf_star", "multisurf"])
+@pytest.mark.parametrize("name", ["surf", "surf_star", "swrf_star", "multisurf", "multisurf_star"])
 @pytest.mark.parametrize("weight", [0.1, 0.3, 1.0, 7.0])
 def test_the_mean_of_equal_distances_is_met_exactly(name: str, weight: float) -> None:
-    """All three samples are one apart from each other: none is nearer than the mean."""
+    """All three samples are one apart: none is nearer, nor farther, than the mean."""
     X = [[0.0], [1.0], [2.0]]
     options = {"discrete_features": [0], "feature_weights": [weight]}
     score = getattr(filters, name)
@@ -63,7 +63,7 @@ def test_the_mean_of_equal_distances_is_met_exactly(name: str, weight: float) ->
         feature_weights=[weight, 0.0],
     )
     assert compiled[0] == pytest.approx(general[0], abs=1e-12)
-    if name in ("surf", "multisurf"):
+    if name in ("surf", "multisurf", "multisurf_star"):
         assert compiled[0] == 0.0
 
 

@@ -103,6 +103,32 @@ def test_options_reach_the_scorer() -> None:
     assert np.isfinite(filters.turf(X, labels, diff="ramp", n_instances=10, random_state=0)).all()
 
 
+def test_a_share_of_features_is_rounded_down() -> None:
+    """A fifth of 38 is 7.6: 7 leave a round."""
+    X, y = made(p=38)
+    order = np.argsort(-(found := filters.turf(X, y, n_iterations=2, fraction=0.2)))
+    np.testing.assert_array_equal(np.sort(order[:31]), np.flatnonzero(found >= found[order[30]]))
+    assert found[order[31]] == pytest.approx(found[order[30]] - 1.0)
+
+
+@pytest.mark.parametrize("weighted", [[1, 4, 5], [2]])
+def test_feature_weights_follow_their_features(weighted: list[int]) -> None:
+    """Two rounds by hand; where those that are left all weigh 0, they weigh alike."""
+    rng = np.random.default_rng(9)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 6))
+    X[:, 4] += y
+    weights = np.zeros(6)
+    weights[weighted] = np.arange(1, 1 + len(weighted))
+    first = filters.relieff(X, y, feature_weights=weights)
+    left = np.sort(np.argsort(-first, kind="stable")[:3])
+    assert weights[left].any() == (weighted != [2])
+    own = weights[left] if weights[left].any() else None
+    second = filters.relieff(X[:, left], y, feature_weights=own)
+    found = filters.turf(X, y, feature_weights=weights, n_iterations=2)
+    np.testing.assert_array_equal(found[left], second)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
