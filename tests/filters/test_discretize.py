@@ -55,6 +55,16 @@ def test_equal_frequency_equals_the_twin(X, n_bins, decimals):
         assert len(set(codes[:, f])) == n_levels[f], "no level is empty"
 
 
+def test_equal_frequency_between_neighbouring_numbers():
+    """Half way between them is one of them, and never may the greater be at the cut."""
+    one = np.nextafter(1.0, 2.0)
+    two = np.nextafter(one, 2.0)
+    for low, high in ((1.0, one), (one, two)):
+        codes, n_levels = discretize([[low], [high]], method="equal_frequency", n_bins=2)
+        assert codes.ravel().tolist() == [0, 1]
+        assert n_levels.tolist() == [2]
+
+
 @pytest.mark.parametrize("n_sd", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_mean_sd_is_pengs_three_levels(X, n_sd, dtype):
@@ -171,6 +181,10 @@ def test_the_limits_of_levels():
     with pytest.raises(ValueError, match=r"64 distinct values .* or name it in discrete_features"):
         as_codes(X)
     assert as_codes(X[:255], discrete_features=[True])[1].tolist() == [255]
+    holed = np.where(np.arange(600) < 2, np.nan, np.arange(600) % 255)[:, None]
+    assert len(np.unique(holed)) == 256
+    with pytest.raises(ValueError, match=r"255 levels at most, but .* would have up to 256"):
+        as_codes(holed, discrete_features=[0], missing="level")
     with pytest.raises(ValueError, match="max_levels must be a whole number from 1 to 255"):
         as_codes(X, max_levels=256)
 

@@ -133,6 +133,18 @@ def test_a_copy_of_y_tells_all_and_a_constant_nothing():
         assert found[3] == pytest.approx(0.0, abs=1e-15), "independent of y to the last bit"
 
 
+def test_rounding_leads_beyond_no_limit():
+    rng = np.random.default_rng(0)
+    for n in range(5, 65):
+        y = np.r_[0, 1, rng.integers(0, 7, n)]
+        X = np.column_stack([rng.permutation(7)[y], np.zeros(n + 2)])
+        for score in (gain_ratio, symmetrical_uncertainty):
+            most, least = score(X, y, discretization=None)
+            assert 1.0 - 1e-11 < most <= 1.0
+            assert least == 0.0
+        assert gini(X, y, discretization=None)[1] == 0.0
+
+
 def test_symmetrical_uncertainty_is_symmetrical():
     X, y = levels(80, 12, 4, 3)
     there = [symmetrical_uncertainty(X[:, [f]], y, discretization=None)[0] for f in range(12)]
@@ -217,7 +229,7 @@ def test_sparse_tables_score_as_dense_ones(score, layout, discretization, monkey
         X *= rng.normal(size=X.shape)
     expected = score(X, y, discretization=discretization)
     assert expected.size
-    monkeypatch.setattr("bitsieve.filters._uncertainty._BLOCK", 90 * 16)
+    monkeypatch.setattr("bitsieve.filters._uncertainty.BLOCK", 90 * 16)
     found = score(layout(X), y, discretization=discretization)
     np.testing.assert_array_equal(found, expected)
 

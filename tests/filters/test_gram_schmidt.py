@@ -125,7 +125,8 @@ def test_risk_is_that_of_the_beta_distribution() -> None:
         chance = scipy.stats.beta.sf(score, 0.5, (n - 2 - k) / 2)
         risk += (1 - risk) * chance
         risks.append(risk)
-    for limit in (1e-6, 0.01, 0.1, 0.3):
+    near = [risk * share for risk in risks if risk > 1e-9 for share in (1 - 1e-6, 1 + 1e-6)]
+    for limit in (1e-6, 0.01, 0.1, 0.3, *(limit for limit in near if limit < 1)):
         expected = order[: int(np.searchsorted(risks, limit, side="right"))]
         assert np.array_equal(gram_schmidt(X, y, probe_risk=limit), expected)
     assert 3 <= len(gram_schmidt(X, y, probe_risk=0.1)) < 20
@@ -144,6 +145,37 @@ def test_probability_of_a_probe_is_what_probes_do() -> None:
         for score in (0.01, 0.05, 0.2):
             chance = _probe(score, y / np.sqrt((y**2).sum()), n - 1, 50_000, rng)
             assert chance == pytest.approx((cosine >= score).mean(), abs=0.012)
+
+
+def test_a_drawn_probability_is_never_none_and_knows_no_unit() -> None:
+    from bitsieve.filters.orthogonal import _probe
+
+    y = one_hot(np.arange(30) % 3)
+    y = y - y.mean(axis=1, keepdims=True)
+    assert _probe(1.0, y, 29, 9, np.random.default_rng(0)) == 0.1
+    X = np.arange(30.0)[:, None] % 3
+    assert len(gram_schmidt(X, np.arange(30) % 3, probe_risk=0.05, n_probes=9)) == 0
+    chances = [_probe(0.1, c * y, 29, 500, np.random.default_rng(0)) for c in (1.0, 0.01)]
+    assert chances[0] == chances[1]
+
+
+def test_nearly_dependent_features_keep_their_digits() -> None:
+    """What is left of a feature is one part in 10,000 of it; at 1e-6 it is spent."""
+    rng = np.random.default_rng(0)
+    base, other = rng.normal(size=(2, 40))
+    y = base + other
+    for share, n_taken in ((1e-4, 2), (1e-6, 1)):
+        X = np.column_stack([base, base + share * other])
+        assert len(gram_schmidt(X, y)) == n_taken
+    X = base[:, None] + 1e-4 * rng.normal(size=(40, 12))
+    order, scores = gram_schmidt(X, y, return_scores=True)
+    assert sorted(order) == list(range(12))
+    left = y - y.mean()
+    for k, score in enumerate(scores):
+        part = X[:, order[: k + 1]] - X[:, order[: k + 1]].mean(axis=0)
+        rest = y - y.mean() - part @ np.linalg.lstsq(part, y - y.mean())[0]
+        assert score == pytest.approx(1 - (rest @ rest) / (left @ left), rel=1e-6, abs=1e-9)
+        left = rest
 
 
 def test_noise_is_mostly_left_out() -> None:

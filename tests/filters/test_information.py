@@ -153,6 +153,23 @@ def test_continuous_columns_are_cut_in_three_by_default() -> None:
     assert abs(found[1] - mutual_info_score(cut, y)) < 1e-11
 
 
+def test_few_whole_numbers_are_levels_unasked() -> None:
+    """No more than half as many as there are samples; missing ones are not counted."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 40)
+    few, many = rng.permutation(40) % 20, rng.permutation(40) % 21
+    X = np.column_stack([few, many]).astype(float)
+    as_they_are = mutual_information(X, y, discrete_features=[0, 1])
+    in_three = mutual_information(X, y, discretization="mean_sd")
+    found = mutual_information(X, y)
+    np.testing.assert_array_equal(found, [as_they_are[0], in_three[1]])
+    X[:2] = np.nan
+    as_they_are = mutual_information(X, y, discrete_features=[0], missing="level")
+    in_three = mutual_information(X, y, discretization="mean_sd", missing="level")
+    found = mutual_information(X, y, missing="level")
+    np.testing.assert_array_equal(found, [as_they_are[0], in_three[1]])
+
+
 def test_continuous_columns_are_never_one_level_a_value() -> None:
     rng = np.random.default_rng(4)
     X, y = rng.standard_normal((60, 5)), np.arange(60) % 2
@@ -241,6 +258,11 @@ def test_neighbours_are_those_of_scikit_learn() -> None:
     found = mutual_information(X, y, estimator="knn", n_neighbors=4, random_state=3)
     expected = mutual_info_classif(X, y, n_neighbors=4, random_state=3, discrete_features=False)
     np.testing.assert_array_equal(found, expected)
+    tied = rng.integers(0, 4, (70, 5)).astype(float)  # where the noise tells
+    for seed in (3, 4):
+        found = mutual_information(tied, y, estimator="knn", random_state=seed)
+        expected = mutual_info_classif(tied, y, random_state=seed, discrete_features=False)
+        np.testing.assert_array_equal(found, expected)
     z = X[:, 1] + 0.01 * X[:, 2]
     found = mutual_information(X, z, estimator="knn", random_state=3)
     expected = mutual_info_regression(X, z, random_state=3, discrete_features=False)
@@ -327,15 +349,12 @@ def test_conditions_of_several_columns_and_of_numbers() -> None:
 
 
 def test_the_estimator_of_neighbours_takes_categories() -> None:
-    pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, 60)
     grade = np.where(rng.random(60) < 0.8, y, 1 - y)
-    frame = pandas.DataFrame({"x": rng.normal(size=60), "grade": np.array(["low", "high"])[grade]})
-    found = filters.mutual_information(frame, y, estimator="knn", random_state=0)
+    frame = pd.DataFrame({"x": rng.normal(size=60), "grade": np.array(["low", "high"])[grade]})
+    found = mutual_information(frame, y, estimator="knn", random_state=0)
     plain = np.column_stack([frame["x"], 1.0 - grade])  # "high" comes before "low"
-    wanted = filters.mutual_information(
-        plain, y, estimator="knn", discrete_features=[1], random_state=0
-    )
+    wanted = mutual_information(plain, y, estimator="knn", discrete_features=[1], random_state=0)
     np.testing.assert_array_equal(found, wanted)
     assert found[1] > 0.1

@@ -18,7 +18,7 @@ from bitsieve.data import Table
 from bitsieve.data.validation import Task, check_matrix, check_target
 from bitsieve.filters._input import check_input
 
-__all__ = ["Columns", "check_columns"]
+__all__ = ["Columns", "check_columns", "is_sparse"]
 
 #: Features a turn of numpy's: the arrays in between stay in cache.
 BLOCK = 16_384
@@ -114,8 +114,8 @@ def check_columns(
         Where either is unfit, with the words of :mod:`bitsieve.data.validation`.
     """
     none = np.empty(0, dtype=np.int32)
-    is_sparse = sparse and hasattr(X, "tocsc") and hasattr(X, "nnz")
-    if is_sparse:
+    as_sparse = sparse and is_sparse(X)
+    if as_sparse:
         values = _sparse_columns(X)
     elif _in_form(X):
         values = X
@@ -128,13 +128,18 @@ def check_columns(
     else:
         values = check_matrix(X, allow_constant=True)[0]
     if not target:
-        return Columns(values, is_sparse, np.empty(0), none, np.empty(0))
+        return Columns(values, as_sparse, np.empty(0), none, np.empty(0))
     if y is None:
         raise ValueError("y is needed: the labels or numbers to score the features against")
     found = check_target(y, values.shape[0], task)
     codes = none if found.codes is None else found.codes
     classes = np.empty(0) if found.classes is None else found.classes
-    return Columns(values, is_sparse, found.y, codes, classes)
+    return Columns(values, as_sparse, found.y, codes, classes)
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a matrix or array of scipy.sparse, which need not be imported for that."""
+    return hasattr(X, "tocsc") and hasattr(X, "nnz")
 
 
 def _in_form(X: Any) -> bool:

@@ -13,14 +13,15 @@ from bitsieve._checks import is_number
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.validation import Task, check_target
-from bitsieve.filters._columns import check_columns
+from bitsieve.filters._columns import check_columns, is_sparse
 from bitsieve.filters._levels import (
-    MAX_UNASKED,
     Levels,
+    Missing,
     apply_cuts,
     find_cuts,
     levels_of,
     matrix_of,
+    most_unasked,
 )
 from bitsieve.filters._mixed import discrete_mask
 
@@ -38,10 +39,10 @@ __all__ = [
 
 Discretization = Literal["auto", "mdl", "equal_width", "equal_frequency", "mean_sd"]
 Correction = Literal["miller_madow", "dirichlet"]
-Missing = Literal["error", "level"]
 
 _WHOLE = [np.dtype(t) for t in (np.uint8, np.int8, np.int16, np.int32, np.int64)]
-_BLOCK = 1 << 21  # values of a sparse table that are dense at a time
+#: Values of a sparse table that are dense at a time.
+BLOCK = 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +132,7 @@ def discrete_table(
         "discrete_features": discrete_features,
         "n_jobs": n_jobs,
     }
-    if hasattr(X, "tocsc") and hasattr(X, "nnz"):
+    if is_sparse(X):
         return Discrete(_sparse_table(X, y, n_threads, options), y)
     levels, y = _dense_levels(X, y, **options)
     return Discrete(_core.DiscreteTable(levels.codes, levels.n_levels, n_threads), y)
@@ -158,7 +159,7 @@ def _dense_levels(
     else:
         array, names, y, coded = matrix_of(X, y, missing, discrete_features)
     known = discrete_mask(discrete_features, array.shape[1], names, coded)
-    limit = min(MAX_UNASKED, max(10, len(array) // 2))
+    limit = most_unasked(len(array))
     codes, n_levels = _core.encode_levels(array, most=limit, n_threads=effective_n_jobs(n_jobs))
     whole = n_levels > 0
     if whole.all():
@@ -189,7 +190,7 @@ def _sparse_table(X: Any, y: Any, n_threads: int, options: dict[str, Any]) -> _c
     """Code the entries that are there, and the zero of each column."""
     matrix = check_columns(X, None, task=None, sparse=True, target=False).X
     n, p = matrix.shape
-    step = max(1, _BLOCK // n)
+    step = max(1, BLOCK // n)
     known = discrete_mask(options["discrete_features"], p, None, [])
     values, rest, n_levels = [], [], []
     for first in range(0, p, step):

@@ -21,23 +21,23 @@ from bitsieve.filters._mixed import code_categories, discrete_mask
 
 __all__ = [
     "MAX_LEVELS",
-    "MAX_UNASKED",
     "METHODS",
-    "Discretization",
+    "CutTable",
     "Levels",
     "Method",
+    "Missing",
     "apply_cuts",
     "find_cuts",
     "levels_of",
     "matrix_of",
+    "most_unasked",
 ]
 
 Method = Literal["mdl", "equal_width", "equal_frequency", "mean_sd", "user"]
+Missing = Literal["error", "level"]
 
 #: Levels are stored as uint8, and none may be left over.
 MAX_LEVELS = 255
-#: Distinct whole numbers that a column may hold to be taken as levels unasked.
-MAX_UNASKED = 64
 
 METHODS = get_args(Method)
 _CUT_COSTS = ("distinct", "samples")
@@ -63,7 +63,7 @@ class Levels:
 
 
 @dataclass(frozen=True, eq=False)
-class Discretization:
+class CutTable:
     """Cut points of a table, and the table itself as the kernels take it.
 
     Attributes
@@ -81,6 +81,19 @@ class Discretization:
     coded: list[int]
 
 
+def most_unasked(n_samples: int) -> int:
+    """How many distinct whole numbers a column may hold to be taken as levels unasked.
+
+    A column with nearly as many values as samples is a measurement.
+
+    Examples
+    --------
+    >>> most_unasked(6), most_unasked(40), most_unasked(5000)
+    (10, 20, 64)
+    """
+    return min(64, max(10, n_samples // 2))
+
+
 def find_cuts(
     X: Any,
     y: Any,
@@ -94,7 +107,7 @@ def find_cuts(
     discrete_features: Any = "auto",
     max_levels: int | None = None,
     n_jobs: int | None = None,
-) -> Discretization:
+) -> CutTable:
     """Check everything and cut every column; ``method=None`` takes X as levels."""
     _check_parameters(method, n_bins, bins, n_sd, cut_cost, missing)
     n_threads = effective_n_jobs(n_jobs)
@@ -102,7 +115,7 @@ def find_cuts(
     n, p = array.shape
     discrete = discrete_mask(discrete_features, p, names, coded)
     if method is None:
-        limit = min(MAX_UNASKED, max(10, n // 2)) if max_levels is None else max_levels
+        limit = most_unasked(n) if max_levels is None else max_levels
         cuts = _as_levels(array, ~discrete, limit, names, n_threads)
     elif method == "mdl":
         if y is None:
@@ -127,7 +140,7 @@ def find_cuts(
         own = _as_levels(array, discrete, MAX_LEVELS, names, n_threads)
         cuts = cuts.replaced(discrete, own)
     _check_level_count(cuts, names, missing)
-    return Discretization(array, cuts, names, coded)
+    return CutTable(array, cuts, names, coded)
 
 
 def matrix_of(
@@ -161,7 +174,7 @@ def _check_parameters(
         raise ValueError(f"n_sd must be a positive number of standard deviations, got {n_sd!r}")
     if cut_cost not in _CUT_COSTS:
         raise ValueError(f"cut_cost must be 'distinct' or 'samples', got {cut_cost!r}")
-    if missing not in ("error", "level"):
+    if missing not in get_args(Missing):
         raise ValueError(f"missing must be 'error' or 'level', got {missing!r}")
 
 
@@ -266,7 +279,7 @@ def levels_of(
     )
 
 
-def apply_cuts(found: Discretization, missing: str, n_jobs: int | None) -> Levels:
+def apply_cuts(found: CutTable, missing: str, n_jobs: int | None) -> Levels:
     """Number the level of every value."""
     keep = missing == "level"
     n_threads = effective_n_jobs(n_jobs)

@@ -13,8 +13,8 @@ from bitsieve import _core
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.validation import check_target
-from bitsieve.filters._columns import check_columns
-from bitsieve.filters._discrete import discrete_table
+from bitsieve.filters._columns import check_columns, is_sparse
+from bitsieve.filters._discrete import BLOCK, discrete_table
 from bitsieve.filters._levels import Levels, levels_of
 from bitsieve.filters._mixed import discrete_mask
 
@@ -23,7 +23,6 @@ __all__ = ["ClassTable", "class_table"]
 #: Information below this, in nats, may be the rounding of n log n in the cells of a table. The
 #: least that n samples can share without being independent is greater up to n = 10^5.
 _ROUNDING = 1e-10
-_BLOCK = 1 << 21  # values of a sparse table that are dense at a time
 
 
 class Source(Protocol):
@@ -46,7 +45,7 @@ class _Dense:
 
     def blocks(self) -> Iterator[tuple[int, Levels]]:
         n, p = self.levels.codes.shape
-        step = max(1, _BLOCK // n)
+        step = max(1, BLOCK // n)
         for first in range(0, p, step):
             part = slice(first, first + step)
             yield first, Levels(self.levels.codes[:, part], self.levels.n_levels[part], None)
@@ -71,7 +70,7 @@ class _Sparse:
 
     def blocks(self) -> Iterator[tuple[int, Levels]]:
         n, p = self.matrix.shape
-        step = max(1, _BLOCK // n)
+        step = max(1, BLOCK // n)
         for first in range(0, p, step):
             yield first, self._levels(slice(first, first + step))
 
@@ -165,7 +164,7 @@ def class_table(
         "missing": missing,
         "n_jobs": n_jobs,
     }
-    if hasattr(X, "tocsc") and hasattr(X, "nnz"):
+    if is_sparse(X):
         matrix = check_columns(X, None, task=None, sparse=True, target=False).X
         discrete = discrete_mask(discrete_features, matrix.shape[1], None, [])
         n_samples = matrix.shape[0]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._checks import whole
+from bitsieve.filters._levels import Missing
 from bitsieve.filters._positions import best_first
 from bitsieve.filters._uncertainty import ClassTable, class_table
 from bitsieve.filters.entropy_scores import Cut
@@ -31,7 +32,7 @@ def cfs(
     n_bins: int = ...,
     max_stale: int = ...,
     locally_predictive: bool = ...,
-    missing: Literal["error", "level"] = ...,
+    missing: Missing = ...,
     discrete_features: Any = ...,
     return_scores: Literal[False] = ...,
     n_jobs: int | None = ...,
@@ -45,7 +46,7 @@ def cfs(
     n_bins: int = ...,
     max_stale: int = ...,
     locally_predictive: bool = ...,
-    missing: Literal["error", "level"] = ...,
+    missing: Missing = ...,
     discrete_features: Any = ...,
     return_scores: Literal[True],
     n_jobs: int | None = ...,
@@ -60,7 +61,7 @@ def cfs(
     n_bins: int = 10,
     max_stale: int = 5,
     locally_predictive: bool = True,
-    missing: Literal["error", "level"] = "error",
+    missing: Missing = "error",
     discrete_features: Any = "auto",
     return_scores: bool = False,
     n_jobs: int | None = None,

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._checks import is_whole
-from bitsieve.filters._levels import MAX_LEVELS, METHODS, Method, apply_cuts, find_cuts, levels_of
+from bitsieve.filters._levels import (
+    MAX_LEVELS,
+    METHODS,
+    Method,
+    Missing,
+    apply_cuts,
+    find_cuts,
+    levels_of,
+)
 
 __all__ = ["Method", "as_codes", "cut_points", "discretize"]
 
@@ -26,7 +34,7 @@ def discretize(
     bins: Any = None,
     n_sd: float = 1.0,
     cut_cost: Literal["distinct", "samples"] = "distinct",
-    missing: Literal["error", "level"] = "error",
+    missing: Missing = "error",
     discrete_features: Any = "auto",
     n_jobs: int | None = None,
 ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -132,7 +140,7 @@ def cut_points(
     bins: Any = None,
     n_sd: float = 1.0,
     cut_cost: Literal["distinct", "samples"] = "distinct",
-    missing: Literal["error", "level"] = "error",
+    missing: Missing = "error",
     discrete_features: Any = "auto",
     n_jobs: int | None = None,
 ) -> list[NDArray[np.float64]]:
@@ -178,7 +186,7 @@ def as_codes(
     X: Any,
     *,
     max_levels: int | None = None,
-    missing: Literal["error", "level"] = "error",
+    missing: Missing = "error",
     discrete_features: Any = "auto",
     n_jobs: int | None = None,
 ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve.filters._levels import Missing
 from bitsieve.filters._uncertainty import class_table
 
 __all__ = ["gain_ratio", "gini", "information_gain", "symmetrical_uncertainty"]
@@ -27,7 +28,7 @@ def information_gain(
     discretization: Cut | None = "mdl",
     n_bins: int = 10,
     unit: Literal["bits", "nats"] = "bits",
-    missing: Literal["error", "level"] = "error",
+    missing: Missing = "error",
     discrete_features: Any = "auto",
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
@@ -101,7 +102,7 @@ def gain_ratio(
     *,
     discretization: Cut | None = "mdl",
     n_bins: int = 10,
-    missing: Literal["error", "level"] = "error",
+    missing: Missing = "error",
     discrete_features: Any = "auto",
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
@@ -159,7 +160,7 @@ def symmetrical_uncertainty(
     *,
     discretization: Cut | None = "mdl",
     n_bins: int = 10,
-    missing: Literal["error", "level"] = "error",
+    missing: Missing = "error",
     discrete_features: Any = "auto",
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
@@ -215,7 +216,7 @@ def gini(
     *,
     discretization: Cut | None = "mdl",
     n_bins: int = 10,
-    missing: Literal["error", "level"] = "error",
+    missing: Missing = "error",
     discrete_features: Any = "auto",
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:

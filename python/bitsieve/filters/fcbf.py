@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._checks import is_number
+from bitsieve.filters._levels import Missing
 from bitsieve.filters._positions import best_first
 from bitsieve.filters._uncertainty import ClassTable, class_table
 from bitsieve.filters.entropy_scores import Cut
@@ -26,7 +27,7 @@ def fcbf(
     threshold: float = ...,
     discretization: Cut | None = ...,
     n_bins: int = ...,
-    missing: Literal["error", "level"] = ...,
+    missing: Missing = ...,
     discrete_features: Any = ...,
     return_scores: Literal[False] = ...,
     n_jobs: int | None = ...,
@@ -39,7 +40,7 @@ def fcbf(
     threshold: float = ...,
     discretization: Cut | None = ...,
     n_bins: int = ...,
-    missing: Literal["error", "level"] = ...,
+    missing: Missing = ...,
     discrete_features: Any = ...,
     return_scores: Literal[True],
     n_jobs: int | None = ...,
@@ -53,7 +54,7 @@ def fcbf(
     threshold: float = 0.0,
     discretization: Cut | None = "mdl",
     n_bins: int = 10,
-    missing: Literal["error", "level"] = "error",
+    missing: Missing = "error",
     discrete_features: Any = "auto",
     return_scores: bool = False,
     n_jobs: int | None = None,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve.filters._levels import Missing
 from bitsieve.filters._uncertainty import class_table
 from bitsieve.filters.cfs import search_cfs
 from bitsieve.filters.entropy_scores import Cut
@@ -84,7 +85,7 @@ class CFS(RankSelector):
         locally_predictive: bool = True,
         discretization: Cut | None = "mdl",
         n_bins: int = 10,
-        missing: Literal["error", "level"] = "error",
+        missing: Missing = "error",
         discrete_features: Any = "auto",
         n_jobs: int | None = None,
     ) -> None:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from bitsieve._threads import effective_n_jobs
 from bitsieve.filters._categories import Categories
-from bitsieve.filters._levels import Method, find_cuts
+from bitsieve.filters._levels import Method, Missing, find_cuts
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 
 __all__ = ["Discretizer"]
@@ -83,7 +83,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         n_sd: float = 1.0,
         cut_cost: Literal["distinct", "samples"] = "distinct",
         encode: Literal["ordinal"] = "ordinal",
-        missing: Literal["error", "level"] = "error",
+        missing: Missing = "error",
         discrete_features: Any = "auto",
         n_jobs: int | None = None,
     ) -> None:

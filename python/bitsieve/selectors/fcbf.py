@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve.filters import fcbf
+from bitsieve.filters._levels import Missing
 from bitsieve.filters.entropy_scores import Cut
 from bitsieve.selectors._ranked import RankSelector
 
@@ -75,7 +76,7 @@ class FCBF(RankSelector):
         threshold: float = 0.0,
         discretization: Cut | None = "mdl",
         n_bins: int = 10,
-        missing: Literal["error", "level"] = "error",
+        missing: Missing = "error",
         discrete_features: Any = "auto",
         n_jobs: int | None = None,
     ) -> None:
