@@ -201,3 +201,24 @@ def test_signs_agree() -> None:
         assert up > 0 > down, score
     up, down = auc(X, y, signed=True)
     assert up == 1 > 0 == down
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("decimals", [0, 1, 3, 6, 7])
+def test_values_of_a_few_decimals(decimals: int, dtype: Any, isa: str) -> None:
+    """Equal are equal, and what differs in the last bit alone differs."""
+    rng = np.random.default_rng(decimals)
+    X = rng.normal(size=(90, 70)).round(decimals).astype(dtype)
+    X[:, ::5] = rng.normal(size=(90, 14)).astype(dtype)  # no decimals
+    for column in (1, 33, 69):
+        X[7, column] = np.nextafter(X[8, column], dtype(9))
+    X[:, 2] *= dtype(1e9)
+    y = labels(90, 2)
+    codes = y.astype(np.int32)
+    expected = rankdata(X, axis=0)
+    wins = expected[y == 1].sum(axis=0) - (y == 1).sum() * ((y == 1).sum() + 1) / 2
+    assert np.array_equal(_core.pair_wins(X, codes, 2), wins)
+    sums, ties, _ = _core.rank_sums(X, codes, 2, None, 2)
+    assert np.array_equal(sums[1], expected[y == 1].sum(axis=0))
+    counts = [np.unique(X[:, j], return_counts=True)[1].astype(float) for j in range(70)]
+    assert np.array_equal(ties, [(c**3 - c).sum() for c in counts])

@@ -4,7 +4,8 @@
 //   of them at a time -> sums of ranks a class
 //
 // Where a bit that the class took, or that float32 does not have, could have told two neighbours
-// apart, the feature goes the exact way: its pairs are counted, or its values sorted in full.
+// apart, values with a few decimals get keys that are whole numbers; where they are not of this kind
+// either, pairs are counted, or the values sorted in full. All ways are exact.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -55,7 +56,26 @@ std::size_t workers(int n_threads) {
   return static_cast<std::size_t>(std::clamp(n_threads, 1, max_threads));
 }
 
-// Keys of one chunk of features, and which tiles of them the keys cannot tell all about.
+// Copies the listed features, lane for lane, the samples in the given order (all of them where it
+// is null); the last one fills what is left of pair_lanes.
+template <typename T>
+void gather(Columns<T> x, const std::size_t* order, const std::size_t* features, std::size_t m,
+            T* tile) {
+  const bool neighbours = m == pair_lanes && features[m - 1] - features[0] == m - 1;
+  for (std::size_t k = 0; k < x.n_samples; ++k) {
+    const T* row = x.values + (order == nullptr ? k : order[k]) * x.n_features;
+    T* to = tile + k * pair_lanes;
+    if (neighbours) {
+      std::copy(row + features[0], row + features[0] + pair_lanes, to);
+    } else {
+      for (std::size_t lane = 0; lane < pair_lanes; ++lane) {
+        to[lane] = row[features[std::min(lane, m - 1)]];
+      }
+    }
+  }
+}
+
+// Ranks of one chunk of features by their keys, as far as these tell.
 template <typename T>
 class KeyRanks {
  public:
@@ -66,20 +86,19 @@ class KeyRanks {
                                              std::size_t n_classes, std::size_t begin,
                                              std::size_t width, const Known& known) {
     const std::size_t n = x.n_samples;
-    const std::uint32_t mask = n_classes <= 2 ? 1u : n_classes <= 4 ? 3u : 7u;
+    mask_ = n_classes <= 2 ? 1u : n_classes <= 4 ? 3u : 7u;
     keys_.resize(padded(n) * block);
     open_.clear();
-    typed_kernels<T>().rank_keys(x.values + begin, x.n_features, n, width, codes, mask, keys_.data(),
-                                 lossy_, poison_);
+    typed_kernels<T>().rank_keys(x.values + begin, x.n_features, n, width, codes, mask_,
+                                 keys_.data(), lossy_, poison_);
     for (std::size_t tile = 0; tile < width; tile += rank_lanes) {
       const std::size_t m = std::min(rank_lanes, width - tile);
-      // Values with few digits in decimals fill all bits and tie: keys do not help there.
+      // Values of a few decimals fill all bits and tie: these keys do not help there.
       if (tile >= 2 * rank_lanes && 2 * open_.size() > tile) {
         for (std::size_t f = tile; f < tile + m; ++f) open_.push_back(begin + f);
         continue;
       }
-      kernels().univariate->rank_classes(keys_.data() + tile * padded(n), n,
-                                         static_cast<std::uint32_t>(n_classes), mask, twice_, ties_);
+      rank(keys_.data() + tile * padded(n), n, n_classes);
       for (std::size_t lane = 0; lane < m; ++lane) {
         if (lossy_[tile + lane] != 0 && ties_[lane] != 0) {
           open_.push_back(begin + tile + lane);
@@ -88,14 +107,52 @@ class KeyRanks {
         }
       }
     }
+    decimals(x, codes, n_classes, known);
     return open_;
   }
 
   double poison(std::size_t offset) const { return static_cast<double>(poison_[offset]); }
 
  private:
+  void rank(float* keys, std::size_t n, std::size_t n_classes) {
+    kernels().univariate->rank_classes(keys, n, static_cast<std::uint32_t>(n_classes), mask_,
+                                       twice_, ties_);
+  }
+
+  // Takes out of the open features those that are decimals.
+  template <typename Known>
+  void decimals(Columns<T> x, const std::int32_t* codes, std::size_t n_classes,
+                const Known& known) {
+    static_assert(rank_lanes == pair_lanes);
+    std::size_t left = 0;
+    tile_.resize(x.n_samples * pair_lanes);
+    for (std::size_t first = 0; first < open_.size(); first += rank_lanes) {
+      const std::size_t m = std::min(rank_lanes, open_.size() - first);
+      std::uint32_t lossy[rank_lanes], all = 1;
+      std::fill(lossy, lossy + rank_lanes, 1u);
+      if (2 * left <= first) {  // where they seldom are, no more are looked for
+        gather(x, nullptr, open_.data() + first, m, tile_.data());
+        typed_kernels<T>().decimal_keys(tile_.data(), x.n_samples, codes, mask_, keys_.data(),
+                                        lossy);
+        for (std::size_t lane = 0; lane < m; ++lane) all &= lossy[lane] != 0 ? 1u : 0u;
+        if (all == 0) rank(keys_.data(), x.n_samples, n_classes);
+      }
+      for (std::size_t lane = 0; lane < m; ++lane) {
+        const std::size_t f = open_[first + lane];
+        if (lossy[lane] != 0) {
+          open_[left++] = f;
+        } else {
+          known(f, lane, twice_, ties_);
+        }
+      }
+    }
+    open_.resize(left);
+  }
+
   AlignedVector<float> keys_;
+  AlignedVector<T> tile_;
   std::vector<std::size_t> open_;
+  std::uint32_t mask_ = 1;
   std::uint32_t lossy_[block];
   T poison_[block];
   std::uint32_t twice_[key_classes_limit * rank_lanes], ties_[rank_lanes];
@@ -310,19 +367,11 @@ void pair_wins(Columns<T> x, const std::int32_t* codes, int n_threads, double* w
     for (std::size_t first = 0; first < open->size(); first += pair_lanes) {
       const std::size_t m = std::min(pair_lanes, open->size() - first);
       const std::size_t* features = open->data() + first;
-      const bool neighbours = m == pair_lanes && features[m - 1] - features[0] == m - 1;
+      gather(x, order.data(), features, m, scratch.tile.data());
       T poison[pair_lanes] = {};
       for (std::size_t k = 0; k < n; ++k) {
-        const T* row = x.values + order[k] * p;
-        T* to = scratch.tile.data() + k * pair_lanes;
-        if (neighbours) {
-          std::copy(row + features[0], row + features[0] + pair_lanes, to);
-        } else {
-          for (std::size_t lane = 0; lane < pair_lanes; ++lane) {
-            to[lane] = row[features[std::min(lane, m - 1)]];
-          }
-        }
-        for (std::size_t lane = 0; lane < pair_lanes; ++lane) poison[lane] += to[lane] * T{0};
+        const T* values = scratch.tile.data() + k * pair_lanes;
+        for (std::size_t lane = 0; lane < pair_lanes; ++lane) poison[lane] += values[lane] * T{0};
       }
       std::uint32_t twice[pair_lanes];
       typed_kernels<T>().pairs(scratch.tile.data(), n_high,

@@ -54,6 +54,15 @@ struct Doubles {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi64_epi32(t));
   }
   static void store(double* p, V a) { _mm512_storeu_pd(p, a); }
+  static V broadcast(double a) { return _mm512_set1_pd(a); }
+  static V widen(const double* p) { return load(p); }
+  static V widen(const float* p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }
+  static void narrow(float* p, V a) { _mm256_storeu_ps(p, _mm512_cvtpd_ps(a)); }
+  static V add(V a, V b) { return _mm512_add_pd(a, b); }
+  static V subtract(V a, V b) { return _mm512_sub_pd(a, b); }
+  static V multiply(V a, V b) { return _mm512_mul_pd(a, b); }
+  static V divide(V a, V b) { return _mm512_div_pd(a, b); }
+  static V magnitude(V a) { return _mm512_abs_pd(a); }
   static V minimum(V a, V b) { return _mm512_min_pd(a, b); }
   static V maximum(V a, V b) { return _mm512_max_pd(a, b); }
   static void exchange(V a, V b, V& low, V& high) {
@@ -113,6 +122,15 @@ struct Doubles {
     for (std::size_t lane = 0; lane < width; ++lane) p[lane] = static_cast<std::uint32_t>(wide[lane]);
   }
   static void store(double* p, V a) { _mm256_storeu_pd(p, a); }
+  static V broadcast(double a) { return _mm256_set1_pd(a); }
+  static V widen(const double* p) { return load(p); }
+  static V widen(const float* p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
+  static void narrow(float* p, V a) { _mm_storeu_ps(p, _mm256_cvtpd_ps(a)); }
+  static V add(V a, V b) { return _mm256_add_pd(a, b); }
+  static V subtract(V a, V b) { return _mm256_sub_pd(a, b); }
+  static V multiply(V a, V b) { return _mm256_mul_pd(a, b); }
+  static V divide(V a, V b) { return _mm256_div_pd(a, b); }
+  static V magnitude(V a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
   static V minimum(V a, V b) { return _mm256_min_pd(a, b); }
   static V maximum(V a, V b) { return _mm256_max_pd(a, b); }
   static void exchange(V a, V b, V& low, V& high) {
@@ -135,6 +153,34 @@ struct Portable {
   };
   static V load(const T* p) { return {{p[0], p[1], p[2], p[3]}}; }
   static C none() { return {}; }
+  static V broadcast(T a) { return {{a, a, a, a}}; }
+  template <typename From>
+  static V widen(const From* p) {
+    return {{T(p[0]), T(p[1]), T(p[2]), T(p[3])}};
+  }
+  static void narrow(float* p, const V& a) {
+    for (std::size_t lane = 0; lane < width; ++lane) p[lane] = static_cast<float>(a.v[lane]);
+  }
+  static V add(V a, const V& b) {
+    for (std::size_t lane = 0; lane < width; ++lane) a.v[lane] += b.v[lane];
+    return a;
+  }
+  static V subtract(V a, const V& b) {
+    for (std::size_t lane = 0; lane < width; ++lane) a.v[lane] -= b.v[lane];
+    return a;
+  }
+  static V multiply(V a, const V& b) {
+    for (std::size_t lane = 0; lane < width; ++lane) a.v[lane] *= b.v[lane];
+    return a;
+  }
+  static V divide(V a, const V& b) {
+    for (std::size_t lane = 0; lane < width; ++lane) a.v[lane] /= b.v[lane];
+    return a;
+  }
+  static V magnitude(V a) {
+    for (std::size_t lane = 0; lane < width; ++lane) a.v[lane] = a.v[lane] < 0 ? -a.v[lane] : a.v[lane];
+    return a;
+  }
   static C tally(C t, const V& a, const V& b) {
     for (std::size_t lane = 0; lane < width; ++lane) {
       t.v[lane] += static_cast<std::uint32_t>(a.v[lane] > b.v[lane]) +

@@ -206,6 +206,101 @@ void rank_keys(const T* x, std::size_t ld, std::size_t n, std::size_t width,
   }
 }
 
+// Nearest whole number of |t| < 2^51; farther out it is of no use, and not asked for.
+inline Doubles::V whole_of(const Doubles::V& t) {
+  const auto magic = Doubles::broadcast(6755399441055744.0);  // 1.5 * 2^52
+  return Doubles::subtract(Doubles::add(t, magic), magic);
+}
+
+// How far samples i .. end - 1, times the scale, are from whole numbers at most.
+template <typename T>
+Doubles::V far_from_whole(const T* tile, std::size_t i, std::size_t end, const Doubles::V& scale,
+                          Doubles::V most) {
+  for (; i < end; ++i) {
+    const auto t = Doubles::multiply(Doubles::widen(tile + i * rank_lanes), scale);
+    most = Doubles::maximum(Doubles::magnitude(Doubles::subtract(t, whole_of(t))), most);
+  }
+  return most;
+}
+
+// The power of ten that makes whole numbers of each lane, or 0.
+template <typename T>
+void find_scale(const T* tile, std::size_t n, double* scale) {
+  constexpr std::size_t look = 16;  // samples before a scale that suits no lane is given up
+  constexpr double nearly = 1e-3;
+  double away[Doubles::width] = {};
+  bool found[Doubles::width] = {};
+  for (std::size_t lane = 0; lane < Doubles::width; ++lane) scale[lane] = 0.0;
+  double power = 1.0;
+  for (int digits = 0; digits <= 6; ++digits, power *= 10.0) {
+    const auto each = Doubles::broadcast(power);
+    auto most = Doubles::broadcast(0.0);
+    for (std::size_t i = 0; i < n; i += look) {
+      most = far_from_whole(tile, i, i + look < n ? i + look : n, each, most);
+      Doubles::store(away, most);
+      bool hope = false;
+      for (std::size_t lane = 0; lane < Doubles::width; ++lane) {
+        hope = hope || (!found[lane] && away[lane] <= nearly);
+      }
+      if (!hope) break;
+    }
+    bool all = true;
+    for (std::size_t lane = 0; lane < Doubles::width; ++lane) {
+      if (!found[lane] && away[lane] <= nearly) {
+        scale[lane] = power;
+        found[lane] = true;
+      }
+      all = all && found[lane];
+    }
+    if (all) break;
+  }
+}
+
+inline Doubles::V rounded(const Doubles::V& a, const double*) { return a; }
+inline Doubles::V rounded(const Doubles::V& a, const float*) {
+  float single[Doubles::width];
+  Doubles::narrow(single, a);
+  return Doubles::widen(single);
+}
+
+template <typename T>
+void decimal_keys(const T* tile, std::size_t n, const std::int32_t* codes, std::uint32_t mask,
+                  float* keys, std::uint32_t* lossy) {
+  constexpr double largest = 16777216.0;  // whole numbers that a float32 holds
+  double scale[rank_lanes], missed[rank_lanes], most[rank_lanes];
+  float unused[rank_lanes] = {};
+  for (std::size_t lane = 0; lane < rank_lanes; ++lane) lossy[lane] = 0;
+  for (std::size_t v = 0; v < rank_lanes; v += Doubles::width) {
+    find_scale(tile + v, n, scale + v);
+    const auto scales = Doubles::load(scale + v);
+    const auto limit = Doubles::broadcast(largest), floor = Doubles::broadcast(-largest);
+    auto error = Doubles::broadcast(0.0), size = error;
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto value = Doubles::widen(tile + i * rank_lanes + v);
+      const auto whole = whole_of(Doubles::multiply(value, scales));
+      // It stands for one value where that value comes back out of it.
+      const auto back = rounded(Doubles::divide(whole, scales), tile);
+      error = Doubles::add(error, Doubles::magnitude(Doubles::subtract(back, value)));
+      size = Doubles::maximum(Doubles::magnitude(whole), size);
+      Doubles::narrow(keys + i * rank_lanes + v,
+                      Doubles::maximum(Doubles::minimum(whole, limit), floor));
+    }
+    Doubles::store(missed + v, error);
+    Doubles::store(most + v, size);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    float* row = keys + i * rank_lanes;
+    key_row(row, row, mask, static_cast<std::uint32_t>(codes[i]), row, lossy, unused);
+  }
+  for (std::size_t lane = 0; lane < rank_lanes; ++lane) {
+    if (!(scale[lane] != 0 && missed[lane] == 0 && most[lane] < largest)) lossy[lane] |= 1u;
+  }
+  const std::size_t padded = (n + sort_padding - 1) / sort_padding * sort_padding;
+  for (std::size_t k = n * rank_lanes; k < padded * rank_lanes; ++k) {
+    keys[k] = __builtin_bit_cast(float, 0x7F800000u);
+  }
+}
+
 // The ranks of sorted keys where some are equal. A group of equal ones takes the places
 // [begin, end); twice the rank of its members is begin + end + 1. Forwards it is known where a group
 // began, backwards where it ends. t^3 - t is the sum of 3 m (m - 1) over m = 1 ... t.

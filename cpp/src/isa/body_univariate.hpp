@@ -133,9 +133,11 @@ void comoments(const T* x, std::size_t ld, std::size_t n, const double* y, std::
 
 inline constexpr UnivariateKernels univariate_kernels = {
     {univariate::moments<float>, univariate::comoments<float>, univariate::weighted<float>,
-     univariate::pairs<univariate::Floats>, univariate::rank_keys<float>},
+     univariate::pairs<univariate::Floats>, univariate::rank_keys<float>,
+     univariate::decimal_keys<float>},
     {univariate::moments<double>, univariate::comoments<double>, univariate::weighted<double>,
-     univariate::pairs<univariate::Doubles>, univariate::rank_keys<double>},
+     univariate::pairs<univariate::Doubles>, univariate::rank_keys<double>,
+     univariate::decimal_keys<double>},
     univariate::sort,
     univariate::sort_with,
     univariate::rank_classes,

@@ -46,6 +46,12 @@ struct MomentKernels {
   void (*rank_keys)(const T* x, std::size_t ld, std::size_t n, std::size_t width,
                     const std::int32_t* codes, std::uint32_t mask, float* keys,
                     std::uint32_t* lossy, T* poison);
+
+  // The same for a tile of rank_lanes features (tile[i * rank_lanes + lane]) whose values are
+  // decimals: whole numbers after multiplication by a power of ten up to 10^6, which are the keys.
+  // lossy is not zero for a feature where they are not, or where they are too large.
+  void (*decimal_keys)(const T* tile, std::size_t n, const std::int32_t* codes, std::uint32_t mask,
+                       float* keys, std::uint32_t* lossy);
 };
 
 struct UnivariateKernels {
