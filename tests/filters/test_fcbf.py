@@ -41,6 +41,7 @@ def test_by_hand():
     assert order.tolist() == [1, 3]
     np.testing.assert_allclose(scores, 2 / 3, rtol=1e-9)
     assert fcbf(X, y, discretization=None, threshold=0.7).size == 0
+    assert fcbf(X, y, discretization=None, threshold=scores[1]).tolist() == [1, 3]
 
 
 def test_a_feature_that_tells_all_makes_all_others_redundant():

@@ -112,6 +112,37 @@ def test_a_greedy_selector_counts_by_its_order() -> None:
     X, y = load_iris(return_X_y=True)
     selector = RankAggregation([TakesTwo()]).fit(X, y)
     assert selector.positions_.tolist() == [[2, 3.5, 1, 3.5]]
+    selector = RankAggregation([TakesTwo()], method="rra").fit(X, y)
+    assert selector.positions_.tolist() == [[2, 4, 1, 4]]  # the last one, as in the paper
+    assert not hasattr(selector.set_params(method="mean").fit(X, y), "pvalues_")
+
+
+def test_a_greedy_method_takes_more_than_are_kept() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = RankAggregation(["mrmr"], n_features_to_select=2).fit(X, y)
+    np.testing.assert_array_equal(np.argsort(selector.positions_[0]), filters.mrmr(X, y))
+    rows = draw([np.flatnonzero(y == c) for c in (0, 1)], 1.0, replace=True, key=0, index=0)
+    ensemble = EnsembleRanker("mrmr", n_bootstraps=1, n_top=2, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(np.argsort(ensemble.mean_rank_), filters.mrmr(X[rows], y[rows]))
+
+
+@pytest.mark.parametrize(("own", "given", "used"), [(None, 2, 2), (1, 2, 1), (None, None, None)])
+def test_threads_reach_an_estimator_that_leaves_them_open(own: Any, given: Any, used: Any) -> None:
+    seen = []
+
+    class Watched(RankSelector):
+        def __init__(self, n_jobs: Any = None) -> None:
+            self.n_jobs = n_jobs
+
+        n_features_to_select = threshold = None
+
+        def _score(self, X: Any, y: Any) -> Any:
+            seen.append(self.n_jobs)
+            return np.ones(X.shape[1])
+
+    X, y = load_iris(return_X_y=True)
+    RankAggregation([Watched(own)], n_jobs=given).fit(X, y)
+    assert seen == [used]
 
 
 def test_nan_of_a_constant_column_is_last() -> None:
@@ -242,6 +273,7 @@ def test_draws_keep_the_classes_and_repeat() -> None:
     assert len(seen) == 50
     part = draw(groups, 0.5, replace=False, key=3, index=0)
     assert len(set(part)) == len(part) == 20
+    assert len(draw(groups, 0.01, replace=False, key=3, index=0)) == 2  # one of each class
 
 
 def test_draws_are_uniform() -> None:

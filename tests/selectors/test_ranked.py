@@ -148,6 +148,11 @@ def test_parameters_that_make_no_sense(
         Spread(**parameters).fit(X, y)
 
 
+def test_a_share_is_that_of_its_decimals() -> None:
+    """0.29 times 100 is a little less than 29."""
+    assert Spread(n_features_to_select=0.29)._n_wanted(100) == 29
+
+
 def test_p_values_are_kept() -> None:
     X, y = _made([1.0, 3.0])
     np.testing.assert_array_equal(WithChance().fit(X, y).pvalues_, np.exp([-1.0, -3.0]))
