@@ -2,9 +2,9 @@
 
     python benchmarks/kernels/univariate.py [--rounds 7] [--samples 200] [--features 500000]
 
-*Reading* is numpy's sum of the table, half the samples each on two threads. Every score is called as
-a user calls it, on two threads, checks of X and y included. Seconds are the least of the rounds by
-the clock, and the least of processor time over all threads, which others on the machine disturb
+*Reading* is numpy's sum of the table, half the samples each on two threads. Every score is called
+as a user calls it, on two threads, checks of X and y included. Seconds are the least of the rounds
+by the clock, and the least of processor time over all threads, which others on the machine disturb
 less. The rivals run once, over a tenth of the features, scaled up.
 """
 
