@@ -68,6 +68,33 @@ def test_a_longer_search_equals_the_twin(max_stale):
     assert set(order.tolist()) == twin.best_first(with_class, pairs, max_stale)
 
 
+class MadeTable:
+    """Correlations as they are given, of features that need not exist."""
+
+    def __init__(self, with_class, pairs):
+        self._with_class, self._pairs = with_class, pairs
+
+    def uncertainty(self):
+        return self._with_class
+
+    def uncertainty_with(self, feature, features):
+        return self._pairs[feature, features]
+
+
+# In the first five a better set comes after expansions that brought none, and others follow it.
+@pytest.mark.parametrize("seed", [547, 1161, 2483, 2677, 2805, *range(60)])
+@pytest.mark.parametrize("max_stale", [1, 2, 3, 5])
+def test_a_search_that_looks_back_equals_the_twin(seed, max_stale):
+    rng = np.random.default_rng(seed)
+    with_class = (rng.random(8) * 0.5).astype(np.float32).astype(float)
+    pairs = np.triu((rng.random((8, 8)) ** 2).astype(np.float32).astype(float), 1)
+    pairs += pairs.T + np.eye(8)
+    found = search_cfs(
+        MadeTable(with_class, pairs), max_stale=max_stale, locally_predictive=False
+    ).order
+    assert set(found.tolist()) == twin.best_first(with_class, pairs, max_stale)
+
+
 # -- by hand ---------------------------------------------------------------------------------------
 
 
