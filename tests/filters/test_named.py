@@ -105,6 +105,8 @@ def test_a_table_brings_its_target(method: NamedFilter) -> None:
     X, y = _counts(method.target == "numbers")
     table = method.rank(Table(X, y), None, n_features=3)
     np.testing.assert_array_equal(table.scores, method.rank(X, y, n_features=3).scores)
+    by_itself = method.function(Table(X, y), **method.options)
+    np.testing.assert_array_equal(by_itself, method.function(X, y, **method.options))
 
 
 @METHODS

@@ -50,6 +50,14 @@ def test_the_scores_are_those_of_the_function(function: str) -> None:
     assert (selector.ranking_[selector.support_] <= 2).all()
 
 
+@pytest.mark.parametrize(
+    "name",
+    [*_CLASSES.values(), "RReliefF", "MRMR", "InformationSelector", "FCBF", "GramSchmidt"],
+)
+def test_the_number_of_features_comes_first(name: str) -> None:
+    assert getattr(bitsieve, name)(3).n_features_to_select == 3
+
+
 @pytest.mark.parametrize("name", [*_CLASSES.values(), "RReliefF"])
 def test_clones_pickles_and_leaves_its_parameters(name: str) -> None:
     X, y = load_iris(return_X_y=True)

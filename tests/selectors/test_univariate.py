@@ -88,6 +88,12 @@ def test_tags() -> None:
     assert get_tags(UnivariateSelector("chi2")).input_tags.positive_only
     assert get_tags(UnivariateSelector("chi2")).input_tags.sparse
     assert not get_tags(UnivariateSelector("auc")).input_tags.sparse
+    for scorer in ("mi", "gini", "infogain", "gainratio", "su"):
+        assert get_tags(UnivariateSelector(scorer)).input_tags.sparse
+        assert not get_tags(UnivariateSelector(scorer)).input_tags.allow_nan
+        selector = UnivariateSelector(scorer, scorer_options={"missing": "level"})
+        assert get_tags(selector).input_tags.allow_nan
+    assert not get_tags(UnivariateSelector("relif")).input_tags.sparse
     assert not get_tags(UnivariateSelector("variance")).target_tags.required
     assert get_tags(UnivariateSelector("t")).target_tags.required
 
@@ -96,7 +102,7 @@ def test_tags() -> None:
 def test_sparse(form: Any) -> None:
     X = np.random.default_rng(0).poisson(0.4, (50, 30)).astype(np.float64)
     y = np.arange(50) % 2
-    for scorer in ("chi2", "f_test", "t_test", "variance", "pearson"):
+    for scorer in ("chi2", "f_test", "t_test", "variance", "pearson", "mi", "gini", "su"):
         selector = UnivariateSelector(scorer, n_features_to_select=5).fit(form(X), y)
         dense = UnivariateSelector(scorer, n_features_to_select=5).fit(X, y)
         assert np.array_equal(selector.support_, dense.support_)

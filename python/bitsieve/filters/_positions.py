@@ -1,11 +1,14 @@
-"""From scores to positions: 1 for the best feature, ties to the lowest index."""
+"""From scores to positions, 1 for the best feature; and how many features may be asked for."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["best_first", "positions_of_order", "positions_of_scores"]
+from bitsieve._checks import whole
+from bitsieve._errors import plural
+
+__all__ = ["best_first", "positions_of_order", "positions_of_scores", "wanted"]
 
 
 def best_first(scores: ArrayLike) -> NDArray[np.int64]:
@@ -43,3 +46,21 @@ def positions_of_order(order: ArrayLike, n_features: int) -> NDArray[np.int64]:
     positions = np.full(n_features, len(taken) + 1, dtype=np.int64)
     positions[taken] = np.arange(1, len(taken) + 1)
     return positions
+
+
+def wanted(n_features: int | None, there_are: int) -> int:
+    """How many features to take, or a refusal.
+
+    Examples
+    --------
+    >>> wanted(None, 5), wanted(2, 5)
+    (5, 2)
+    """
+    if n_features is None:
+        return there_are
+    n = whole("n_features", n_features, 1, instead="or None")
+    if n > there_are:
+        raise ValueError(
+            f"n_features is {n}, but X has {plural(there_are, 'feature')}; ask for at most as many"
+        )
+    return n

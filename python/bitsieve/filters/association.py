@@ -21,7 +21,12 @@ Scores = Floats | tuple[Floats, Floats]
 
 
 def pearson(
-    X: Any, y: Any, *, signed: bool = False, p_values: bool = False, n_jobs: int | None = None
+    X: Any,
+    y: Any = None,
+    *,
+    signed: bool = False,
+    p_values: bool = False,
+    n_jobs: int | None = None,
 ) -> Scores:
     """Absolute correlation of each feature with the target.
 
@@ -36,7 +41,7 @@ def pearson(
     X : array-like, DataFrame, Table or sparse matrix of shape (n_samples, n_features)
         In any unit; the score has none. Zeros of a sparse matrix are numbers like others.
     y : array-like of shape (n_samples,)
-        Numbers or labels.
+        Numbers or labels; those of a Table by default.
     signed : bool, default False
         Keep the sign.
     p_values : bool, default False
@@ -93,7 +98,12 @@ def pearson(
 
 
 def spearman(
-    X: Any, y: Any, *, signed: bool = False, p_values: bool = False, n_jobs: int | None = None
+    X: Any,
+    y: Any = None,
+    *,
+    signed: bool = False,
+    p_values: bool = False,
+    n_jobs: int | None = None,
 ) -> Scores:
     """Absolute rank correlation of each feature with the target.
 
@@ -106,7 +116,7 @@ def spearman(
     X : array-like, DataFrame or Table of shape (n_samples, n_features)
         In any unit; the score has none.
     y : array-like of shape (n_samples,)
-        Numbers or labels.
+        Numbers or labels; those of a Table by default.
     signed : bool, default False
         Keep the sign.
     p_values : bool, default False

@@ -28,10 +28,10 @@ def cfs(
     X: Any,
     y: Any = ...,
     *,
-    discretization: Cut | None = ...,
-    n_bins: int = ...,
     max_stale: int = ...,
     locally_predictive: bool = ...,
+    discretization: Cut | None = ...,
+    n_bins: int = ...,
     missing: Missing = ...,
     discrete_features: Any = ...,
     return_scores: Literal[False] = ...,
@@ -42,10 +42,10 @@ def cfs(
     X: Any,
     y: Any = ...,
     *,
-    discretization: Cut | None = ...,
-    n_bins: int = ...,
     max_stale: int = ...,
     locally_predictive: bool = ...,
+    discretization: Cut | None = ...,
+    n_bins: int = ...,
     missing: Missing = ...,
     discrete_features: Any = ...,
     return_scores: Literal[True],
@@ -57,10 +57,10 @@ def cfs(
     X: Any,
     y: Any = None,
     *,
-    discretization: Cut | None = "mdl",
-    n_bins: int = 10,
     max_stale: int = 5,
     locally_predictive: bool = True,
+    discretization: Cut | None = "mdl",
+    n_bins: int = 10,
     missing: Missing = "error",
     discrete_features: Any = "auto",
     return_scores: bool = False,
@@ -84,17 +84,17 @@ def cfs(
         that a sparse matrix does not hold are zeros, and it is never made dense as a whole.
     y : array-like of shape (n_samples,)
         Class labels of any type; those of a Table by default.
-    discretization : {"mdl", "equal_width", "equal_frequency", "mean_sd"} or None, default "mdl"
-        How continuous columns are cut; None takes all columns as levels (whole numbers) and
-        refuses others.
-    n_bins : int, default 10
-        For ``"equal_width"`` and ``"equal_frequency"``.
     max_stale : int, default 5
         Expansions without a better set before the search ends; also the length of the list.
     locally_predictive : bool, default True
         After the search, go through the other features from the one most correlated with the
         classes on, and add each that is correlated with none of the set more than with the
         classes: such a feature may predict in a small part of the space.
+    discretization : {"mdl", "equal_width", "equal_frequency", "mean_sd"} or None, default "mdl"
+        How continuous columns are cut; None takes all columns as levels (whole numbers) and
+        refuses others.
+    n_bins : int, default 10
+        For ``"equal_width"`` and ``"equal_frequency"``.
     missing : {"error", "level"}, default "error"
         NaN is refused, or counts as a level of its own.
     discrete_features : "auto", bool mask, positions or names, default "auto"

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 def chi2(
-    X: Any, y: Any, *, p_values: bool = False, n_jobs: int | None = None
+    X: Any, y: Any = None, *, p_values: bool = False, n_jobs: int | None = None
 ) -> Floats | tuple[Floats, Floats]:
     """Chi-squared of each feature's sums a class, for counts and other frequencies.
 
@@ -32,7 +32,7 @@ def chi2(
     X : array-like, DataFrame, Table or sparse matrix of shape (n_samples, n_features)
         No value below zero. Sparse ones take time in proportion to their entries.
     y : array-like of shape (n_samples,)
-        Class labels.
+        Class labels; those of a Table by default.
     p_values : bool, default False
         Return p-values as well, by chi-squared with C - 1 degrees of freedom.
     n_jobs : int, optional

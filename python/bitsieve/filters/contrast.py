@@ -22,7 +22,9 @@ Floats = NDArray[np.float64]
 Scores = Floats | tuple[Floats, Floats]
 
 
-def signal_to_noise(X: Any, y: Any, *, signed: bool = False, n_jobs: int | None = None) -> Floats:
+def signal_to_noise(
+    X: Any, y: Any = None, *, signed: bool = False, n_jobs: int | None = None
+) -> Floats:
     """Difference of the class means over the sum of the class standard deviations.
 
     ``(mean_2 - mean_1) / (s_1 + s_2)`` [1]_, standard deviations with n - 1; a class of one sample
@@ -33,7 +35,7 @@ def signal_to_noise(X: Any, y: Any, *, signed: bool = False, n_jobs: int | None 
     X : array-like, DataFrame, Table or sparse matrix of shape (n_samples, n_features)
         In any unit; the score has none. Zeros of a sparse matrix are numbers like others.
     y : array-like of shape (n_samples,)
-        Class labels.
+        Class labels; those of a Table by default.
     signed : bool, default False
         Keep the sign: positive where the second of two classes (in sorted order) is greater.
     n_jobs : int, optional
@@ -78,7 +80,7 @@ def signal_to_noise(X: Any, y: Any, *, signed: bool = False, n_jobs: int | None 
 
 def t_test(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     equal_var: bool = True,
     signed: bool = False,
@@ -101,7 +103,7 @@ def t_test(
     X : array-like, DataFrame, Table or sparse matrix of shape (n_samples, n_features)
         In any unit; the score has none. Zeros of a sparse matrix are numbers like others.
     y : array-like of shape (n_samples,)
-        Class labels.
+        Class labels; those of a Table by default.
     equal_var : bool, default True
         Student's t; False is Welch's.
     signed : bool, default False

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from bitsieve import _core
 from bitsieve._checks import is_number, whole
-from bitsieve._errors import plural
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import Task
 from bitsieve.filters._discrete import (
@@ -19,6 +18,7 @@ from bitsieve.filters._discrete import (
     correction_of,
     table_and_target,
 )
+from bitsieve.filters._positions import wanted
 
 __all__ = ["Criterion", "information_selection"]
 
@@ -171,7 +171,7 @@ def information_selection(
         )
     if not is_number(beta) or not 0 <= beta < np.inf:
         raise ValueError(f"beta must be a number of at least 0, got {beta!r}")
-    if n_features is not None:
+    if n_features is not None:  # before a long computation
         whole("n_features", n_features, 1, instead="or None")
     found, target = table_and_target(
         X, y, task, discretization, n_bins, missing, discrete_features, n_jobs
@@ -194,21 +194,3 @@ def information_selection(
         n_threads=effective_n_jobs(n_jobs),
     )
     return (order, scores) if return_scores else order
-
-
-def wanted(n_features: int | None, there_are: int) -> int:
-    """How many features to take, or a refusal.
-
-    Examples
-    --------
-    >>> wanted(None, 5), wanted(2, 5)
-    (5, 2)
-    """
-    if n_features is None:
-        return there_are
-    n = whole("n_features", n_features, 1, instead="or None")
-    if n > there_are:
-        raise ValueError(
-            f"n_features is {n}, but X has {plural(there_are, 'feature')}; ask for at most as many"
-        )
-    return n

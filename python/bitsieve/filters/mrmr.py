@@ -16,7 +16,8 @@ from bitsieve.data import Table
 from bitsieve.data.validation import Task
 from bitsieve.filters._columns import Columns, check_columns
 from bitsieve.filters._discrete import Correction, Discretization, Missing
-from bitsieve.filters.information_selection import information_selection, wanted
+from bitsieve.filters._positions import wanted
+from bitsieve.filters.information_selection import information_selection
 
 __all__ = ["mrmr"]
 

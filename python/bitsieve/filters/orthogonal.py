@@ -22,6 +22,7 @@ from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import Task
 from bitsieve.filters._columns import Columns, check_columns
 from bitsieve.filters._moments import class_moments
+from bitsieve.filters._positions import wanted
 
 __all__ = ["gram_schmidt"]
 
@@ -35,54 +36,54 @@ _SPENT = 1e-10
 @overload
 def gram_schmidt(
     X: Any,
-    y: Any,
+    y: Any = ...,
     n_features: int | None = ...,
     *,
     probe_risk: float | None = ...,
     n_probes: int = ...,
     task: Task | None = ...,
     return_scores: Literal[False] = ...,
-    random_state: object = ...,
+    random_state: Any = ...,
     n_jobs: int | None = ...,
 ) -> Order: ...
 @overload
 def gram_schmidt(
     X: Any,
-    y: Any,
+    y: Any = ...,
     n_features: int | None = ...,
     *,
     probe_risk: float | None = ...,
     n_probes: int = ...,
     task: Task | None = ...,
     return_scores: Literal[True],
-    random_state: object = ...,
+    random_state: Any = ...,
     n_jobs: int | None = ...,
 ) -> tuple[Order, Floats]: ...
 @overload
 def gram_schmidt(
     X: Any,
-    y: Any,
+    y: Any = ...,
     n_features: int | None = ...,
     *,
     probe_risk: float | None = ...,
     n_probes: int = ...,
     task: Task | None = ...,
     return_scores: bool,
-    random_state: object = ...,
+    random_state: Any = ...,
     n_jobs: int | None = ...,
 ) -> Order | tuple[Order, Floats]: ...
 
 
 def gram_schmidt(
     X: Any,
-    y: Any,
+    y: Any = None,
     n_features: int | None = None,
     *,
     probe_risk: float | None = None,
     n_probes: int = 10_000,
     task: Task | None = None,
     return_scores: bool = False,
-    random_state: object = 0,
+    random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Order | tuple[Order, Floats]:
     """Take features one by one, each the one that explains most of what is left of the target.
@@ -97,9 +98,9 @@ def gram_schmidt(
     X : array-like, DataFrame or Table of shape (n_samples, n_features)
         In any unit.
     y : array-like of shape (n_samples,)
-        Class labels or numbers. Two classes are one 0/1 target; C > 2 classes are the centred
-        matrix of C indicator columns, the squared cosine being the share of its sum of squares,
-        ``sum_c (f y_c)^2 / (|f|^2 sum_c |y_c|^2)``.
+        Class labels or numbers; those of a Table by default. Two classes are one 0/1 target;
+        C > 2 classes are the centred matrix of C indicator columns, the squared cosine being the
+        share of its sum of squares, ``sum_c (f y_c)^2 / (|f|^2 sum_c |y_c|^2)``.
     n_features : int, optional
         How many to take at most; by default as long as there are some left.
     probe_risk : float in (0, 1), optional
@@ -116,8 +117,8 @@ def gram_schmidt(
         everything else is classes.
     return_scores : bool, default False
         Return the squared cosines as well.
-    random_state : int, numpy Generator or RandomState, or None, default 0
-        For the probes alone.
+    random_state : int, numpy Generator or RandomState, or None, default None
+        For the probes that are drawn alone; None draws a seed.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on them.
 
@@ -152,25 +153,17 @@ def gram_schmidt(
     (array([0, 2]), array([0.84, 1.  ]))
     """
     columns = check_columns(X, y, task=task)
-    if n_features is not None:
-        whole("n_features", n_features, 1, instead="or None")
-        if n_features > columns.n_features:
-            raise ValueError(
-                f"n_features is {n_features}, but X has {columns.n_features}; "
-                "ask for at most so many"
-            )
+    n_wanted = min(wanted(n_features, columns.n_features), columns.n_samples - 1)
     if probe_risk is not None and not (is_number(probe_risk) and 0.0 < probe_risk < 1.0):
         raise ValueError(f"probe_risk must lie in (0, 1) or be None, got {probe_risk!r}")
     whole("n_probes", n_probes, 1)
     target = _target(columns)
     state = _State.start(columns, target, effective_n_jobs(n_jobs))
     rng = np.random.Generator(np.random.Philox(key_of(random_state)))
-    most = min(columns.n_samples - 1, columns.n_features)
-    wanted = most if n_features is None else min(n_features, most)
     order: list[int] = []
     scores: list[float] = []
     risk = 0.0
-    while len(order) < wanted:
+    while len(order) < n_wanted:
         best, score = state.best()
         if best < 0:
             break

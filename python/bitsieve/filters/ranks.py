@@ -24,7 +24,7 @@ PAIRS = 20_000
 
 def auc(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     multiclass: Literal["mean", "largest"] = "mean",
     signed: bool = False,
@@ -43,7 +43,7 @@ def auc(
     X : array-like, DataFrame or Table of shape (n_samples, n_features)
         In any unit; the score has none.
     y : array-like of shape (n_samples,)
-        Class labels.
+        Class labels; those of a Table by default.
     multiclass : {"mean", "largest"}, default "mean"
         What is made of several classes.
     signed : bool, default False
@@ -112,7 +112,9 @@ def auc(
     return scores if p is None else (scores, p)
 
 
-def kruskal_wallis(X: Any, y: Any, *, p_values: bool = False, n_jobs: int | None = None) -> Scores:
+def kruskal_wallis(
+    X: Any, y: Any = None, *, p_values: bool = False, n_jobs: int | None = None
+) -> Scores:
     """H of the rank test for several classes.
 
     ``H = 12 / (n (n + 1)) sum_c n_c (R_c - (n + 1) / 2)^2`` over the mean ranks R_c, divided by
@@ -124,7 +126,7 @@ def kruskal_wallis(X: Any, y: Any, *, p_values: bool = False, n_jobs: int | None
     X : array-like, DataFrame or Table of shape (n_samples, n_features)
         In any unit; the score has none.
     y : array-like of shape (n_samples,)
-        Class labels.
+        Class labels; those of a Table by default.
     p_values : bool, default False
         Return p-values as well, by chi-squared with C - 1 degrees of freedom.
     n_jobs : int, optional

@@ -37,7 +37,7 @@ Scores = Floats | tuple[Floats, Floats]
 
 def f_test(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     task: Task | None = None,
     p_values: bool = False,
@@ -54,7 +54,7 @@ def f_test(
     X : array-like, DataFrame, Table or sparse matrix of shape (n_samples, n_features)
         In any unit; the score has none. Zeros of a sparse matrix are numbers like others.
     y : array-like of shape (n_samples,)
-        Class labels, or numbers.
+        Class labels, or numbers; those of a Table by default.
     task : {"classification", "regression"}, optional
         What y holds; by default numbers with a fractional part are a regression target and
         everything else is classes.
@@ -103,7 +103,7 @@ def f_test(
     return (scores, upper_f(scores, between, within)) if p_values else scores
 
 
-def fisher_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
+def fisher_score(X: Any, y: Any = None, *, n_jobs: int | None = None) -> Floats:
     """Spread of the class means over the spread within classes.
 
     ``sum_c n_c (mean_c - mean)^2 / sum_c n_c s_c^2`` with variances s_c^2 with n_c [1]_: the F of
@@ -114,7 +114,7 @@ def fisher_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     X : array-like, DataFrame, Table or sparse matrix of shape (n_samples, n_features)
         In any unit; the score has none. Zeros of a sparse matrix are numbers like others.
     y : array-like of shape (n_samples,)
-        Class labels.
+        Class labels; those of a Table by default.
     n_jobs : int, optional
         Threads; all cores by default.
 

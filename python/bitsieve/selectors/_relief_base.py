@@ -57,8 +57,8 @@ class Nearest(ReliefSelector):
 
     def __init__(
         self,
-        *,
         n_features_to_select: int | float | None = None,
+        *,
         threshold: float | None = None,
         n_neighbors: int = 10,
         n_instances: int | None = None,
@@ -94,8 +94,8 @@ class Within(ReliefSelector):
 
     def __init__(
         self,
-        *,
         n_features_to_select: int | float | None = None,
+        *,
         threshold: float | None = None,
         n_instances: int | None = None,
         discrete_features: Any = "auto",

@@ -157,8 +157,8 @@ feature_weights, precision, random_state, n_jobs
 
     def __init__(
         self,
-        *,
         n_features_to_select: int | float | None = None,
+        *,
         threshold: float | None = None,
         scorer: str = "relieff",
         n_iterations: int = 10,

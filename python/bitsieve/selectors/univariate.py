@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bitsieve._checks import is_number
 from bitsieve.data.validation import Task
 from bitsieve.filters import benjamini_hochberg, gram_schmidt
+from bitsieve.filters._input import width_of
 from bitsieve.filters.named import FILTERS, NamedFilter, filter_by_name
 from bitsieve.selectors._ranked import RankSelector, Scored, Taken
 
@@ -21,7 +22,6 @@ _UNIVARIATE = (
     *("s2n", "t", "welch", "f", "pearson", "spearman", "auc", "kruskal", "chi2", "fisher"),
     *("gini", "infogain", "gainratio", "su", "mi", "variance", "laplacian"),
 )
-_SPARSE = {"s2n", "t", "welch", "f", "pearson", "chi2", "fisher", "variance"}
 
 
 class UnivariateSelector(RankSelector):
@@ -94,22 +94,31 @@ class UnivariateSelector(RankSelector):
 
     @property
     def _needs_target(self) -> bool:
-        return self._known() not in ("variance", "laplacian")
+        known = self._known()
+        return known is None or known.target != "none"
+
+    @property
+    def _allows_nan(self) -> bool:
+        known = self._known()
+        as_level = dict(self.scorer_options or {}).get("missing") == "level"
+        return known is not None and known.counts_levels and as_level
 
     @property
     def _allows_sparse(self) -> bool:
-        return self._known() in _SPARSE
+        known = self._known()
+        return known is not None and known.takes_sparse
 
     @property
     def _positive_only(self) -> bool:
-        return self._known() == "chi2"
+        known = self._known()
+        return known is not None and known.name == "chi2"
 
-    def _known(self) -> str:
-        """Return the short name, or nothing for one that is none: tags are asked for anyhow."""
+    def _known(self) -> NamedFilter | None:
+        """Return the method, or None for one that is none: tags are asked for anyhow."""
         try:
-            return filter_by_name(self.scorer).name
+            return filter_by_name(self.scorer)
         except (ValueError, TypeError, AttributeError):
-            return ""
+            return None
 
     def _method(self) -> NamedFilter:
         if not isinstance(self.scorer, str):
@@ -168,8 +177,8 @@ class GramSchmidt(RankSelector):
         Probes drawn a step with more than two classes.
     task : {"classification", "regression"}, optional
         What y holds; by default decided from it.
-    random_state : int, numpy Generator or RandomState, or None, default 0
-        For the probes alone.
+    random_state : int, numpy Generator or RandomState, or None, default None
+        For the probes that are drawn alone; None draws a seed.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on them.
 
@@ -197,13 +206,13 @@ class GramSchmidt(RankSelector):
 
     def __init__(
         self,
-        *,
         n_features_to_select: int | float | None = None,
+        *,
         threshold: float | None = None,
         probe_risk: float | None = None,
         n_probes: int = 10_000,
         task: Task | None = None,
-        random_state: Any = 0,
+        random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -219,8 +228,6 @@ class GramSchmidt(RankSelector):
         return self.probe_risk is not None
 
     def _order(self, X: Any, y: Any) -> Taken:
-        from bitsieve.filters._input import width_of
-
         return gram_schmidt(
             X,
             y,
