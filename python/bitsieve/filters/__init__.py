@@ -2,17 +2,22 @@
 
 ::
 
-    X, y -> _input.py (one check for all) -> relief.py        neighbours: Relief, ReliefF, SURF ...
-                                             information.py   entropy, mutual information
-                                             information_selection.py  greedy criteria of them
-                                             mrmr.py          little redundancy, much relevance
-                                             univariate.py    t, F, AUC ..., one pass over the table
-                                             orthogonal.py    Gram-Schmidt
-                                             entropy_scores.py  information gain, gain ratio ...
-                                             fcbf.py, cfs.py  sets that do not repeat themselves
-                                             aggregation.py   one ranking out of several
+    X, y -> _input.py (one check for all)
+              |-> relief.py        neighbours: Relief, ReliefF, SURF ...
+              |-> _columns.py      one feature at a time, in one pass over the table:
+              |     univariate.py    F, Fisher score, variance
+              |     contrast.py      signal-to-noise, t        association.py  correlations
+              |     ranks.py         AUC, Kruskal-Wallis       chi2.py         counts
+              |   laplacian.py     smoothness over neighbours  orthogonal.py   Gram-Schmidt
+              '-> discretize.py    levels in place of numbers, for all that count:
+                    information.py   entropy, mutual information
+                    entropy_scores.py  information gain, gain ratio ...
+                    information_selection.py  greedy criteria    mrmr.py  the best known of them
+                    fcbf.py, cfs.py  sets that do not repeat themselves
 
-                     discretize.py   levels in place of numbers, for all that count
+    scores -> p_values.py     tails, and the false discovery rate
+              aggregation.py  one ranking out of several
+    named.py                  all of them by short names
 
 Every function takes ``(X, y, ...)`` and returns one score a feature, greater is better, so that it
 works as ``score_func`` of scikit-learn's ``SelectKBest``; greedy methods return an order.

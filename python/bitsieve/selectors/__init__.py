@@ -6,17 +6,25 @@
                                                search.run --> support_, best_score_, history_, ...
     parameters --> _make_search ---------------/
 
-    _base.py   everything that all searches share: validation, tags, fit, fitted attributes
-    _ranked.py   everything that all rankings share: the best of the scores that a filter gives
-    _refusals.py  what scikit-learn expects to be refused, in its words
-    _scoring.py  whether a scorer can score a target, before a long search
+    X, y --> a function of filters --> scores, order --> support_, scores_, ranking_
+
+Searches: ``_base.py`` has everything that all share (validation, tags, fit, fitted attributes).
+
+    spsa.py          BinarySPSA: its own parameters, and the search that they make
+    _scoring.py      whether a scorer can score a target, before a long search
+    _seeding.py      seeds for estimators that have none
+    named.py         short names, as the command line takes them
+
+Rankings: ``_ranked.py`` has everything that all share, the best of what a filter gives.
+
+    relief.py, surf.py  ReliefF and its family, on _relief_base.py
+    univariate.py    scores of single features, Gram-Schmidt
+    information.py   MRMR and the other greedy criteria
     cfs.py, fcbf.py  sets of features that do not repeat each other
-    discretizer.py  levels in place of numbers, a step of a pipeline
-    information.py  MRMR and the other greedy criteria
-    relief.py, surf.py  ReliefF and its family
-    univariate.py  scores of single features, Gram-Schmidt
-    spsa.py    BinarySPSA: its own parameters, and the search that they make
-    named.py   short names, as the command line takes them
+    aggregation.py   several rankers, one ranking; what a ranker may be: _rankers.py
+    ensemble.py      one ranker on many samples, drawn by _bootstrap.py
+    discretizer.py   levels in place of numbers, a step of a pipeline
+    _refusals.py     what scikit-learn expects to be refused, in its words
 """
 
 from __future__ import annotations
