@@ -14,6 +14,7 @@ from bitsieve._errors import closest, name_columns, plural
 from bitsieve.data import Table
 from bitsieve.data.frames import column_names, is_frame
 from bitsieve.data.lines import is_number
+from bitsieve.filters._categories import texts_of, with_columns
 
 __all__ = ["code_categories", "discrete_mask", "feature_names", "has_categories"]
 
@@ -58,35 +59,28 @@ def code_categories(X: Any, named: Any = ()) -> tuple[Any, list[int]]:
         return X, X.discrete_columns
     if not is_frame(X):
         return X, []
-    pandas = _is_pandas(X)
     kinds = _kinds(X)
     discrete = [j for j, kind in enumerate(kinds) if kind]
     if not discrete:
         return X, []
     names = [str(c) for c in X.columns]
     known = {str(n) for n in np.ravel(np.asarray(named, dtype=object)) if isinstance(n, str)}
-    coded = X.copy(deep=False) if pandas else X
-    slips = []
+    coded, slips = {}, []
     for j in discrete:
         if kinds[j] == "boolean":
             continue
-        values = (X.iloc[:, j] if pandas else X.to_series(j)).to_numpy()
-        if kinds[j] == "text" and names[j] not in known and _numbers_as_text(values):
+        texts = texts_of(X, j)
+        if kinds[j] == "text" and names[j] not in known and _numbers_as_text(texts):
             slips.append(j)
-            continue
-        codes = _codes(values)
-        if pandas:
-            coded.isetitem(j, codes)
         else:
-            column = sys.modules["polars"].Series(names[j], codes)
-            coded = coded.with_columns(column)
+            coded[j] = _codes(texts)
     if slips:
         raise ValueError(
             f"X must hold numbers or categories, but {name_columns(slips, column_names(X))} "
             f"{'hold' if len(slips) > 1 else 'holds'} numbers written as text; turn them into "
             "numbers (pandas.to_numeric), or name them in discrete_features"
         )
-    return coded, discrete
+    return with_columns(X, coded), discrete
 
 
 def discrete_mask(
@@ -183,18 +177,20 @@ def _check_position(n_features: int) -> Callable[[Any], int]:
     return position
 
 
-def _codes(values: NDArray[Any]) -> NDArray[np.float32]:
-    missing = np.array([v is None or type(v).__name__ == "NAType" or v != v for v in values])
-    out = np.full(len(values), np.nan, dtype=np.float32)
-    if not missing.all():
-        known = np.array([str(v) for v in values[~missing]])
-        out[~missing] = np.unique(known, return_inverse=True)[1]
+def _codes(texts: list[str | None]) -> NDArray[np.float32]:
+    known = np.array([text is not None for text in texts])
+    out = np.full(len(texts), np.nan, dtype=np.float32)
+    if known.any():
+        labels = np.array([text for text in texts if text is not None])
+        out[known] = np.unique(labels, return_inverse=True)[1]
     return out
 
 
-def _numbers_as_text(values: NDArray[Any]) -> bool:
-    text = {v for v in values.tolist() if isinstance(v, str)}
-    return bool(text) and all(is_number(v.translate(_COMMA_OR_POINT).strip()) for v in text)
+def _numbers_as_text(texts: list[str | None]) -> bool:
+    distinct = set(texts) - {None}
+    return bool(distinct) and all(
+        is_number(str(text).translate(_COMMA_OR_POINT).strip()) for text in distinct
+    )
 
 
 def _is_pandas(frame: Any) -> bool:
