@@ -17,10 +17,6 @@ namespace {
 using Values = std::variant<Array<float>, Array<double>>;
 using Cuts = std::pair<Array<double>, Array<std::int64_t>>;
 
-void require(bool fine, const char* message) {
-  if (!fine) throw std::invalid_argument(message);
-}
-
 template <typename T>
 Samples<T> view(const Array<T>& x) {
   require(x.ndim() == 2, "X must have shape (n_samples, n_features)");

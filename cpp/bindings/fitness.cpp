@@ -22,10 +22,6 @@ using Lists = Array<std::int64_t>;
 using WordArray = Array<std::uint64_t>;
 using Values = std::variant<Array<float>, Array<double>>;
 
-void require(bool fine, const std::string& message) {
-  if (!fine) throw std::invalid_argument(message);
-}
-
 std::size_t length(const py::array& array) { return static_cast<std::size_t>(array.size()); }
 
 // Owns the arrays that the views of a KnnFitness point into.

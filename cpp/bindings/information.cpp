@@ -133,10 +133,14 @@ class PyDiscreteTable {
     require(n_levels >= 1 && n_levels <= (1 << 24), "n_levels must lie in [1, 2^24]");
     std::vector<std::uint32_t> wide(table_->n());
     const auto widen = [&](const auto& codes) {
-      require(length(codes) == table_->n(), name + " must have one code a sample");
+      if (length(codes) != table_->n()) {
+        throw std::invalid_argument(name + " must have one code a sample");
+      }
       for (std::size_t i = 0; i < wide.size(); ++i) {
         const std::int64_t code = codes.data()[i];
-        require(code >= 0 && code < n_levels, name + " must have codes in [0, n_levels)");
+        if (code < 0 || code >= n_levels) {
+          throw std::invalid_argument(name + " must have codes in [0, n_levels)");
+        }
         wide[i] = static_cast<std::uint32_t>(code);
       }
     };
@@ -153,9 +157,10 @@ class PyDiscreteTable {
     require(n > 0 && n < (std::size_t{1} << 31), "n_samples must lie in [1, 2^31)");
     require(length(n_levels) == p, "n_levels must have one value a feature");
     for (std::size_t f = 0; f < p; ++f) {
-      require(n_levels.data()[f] >= 1 && n_levels.data()[f] <= 256,
-              "n_levels must lie in [1, 256], but feature " + std::to_string(f) + " has " +
-                  std::to_string(n_levels.data()[f]));
+      if (n_levels.data()[f] >= 1 && n_levels.data()[f] <= 256) continue;
+      throw std::invalid_argument("n_levels must lie in [1, 256], but feature " +
+                                  std::to_string(f) + " has " +
+                                  std::to_string(n_levels.data()[f]));
     }
   }
 

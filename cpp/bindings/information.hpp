@@ -17,10 +17,6 @@ using Lists = Array<std::int64_t>;
 using Numbers = Array<double>;
 using Values = std::variant<Array<float>, Array<double>>;
 
-inline void require(bool fine, const std::string& message) {
-  if (!fine) throw std::invalid_argument(message);
-}
-
 inline std::size_t length(const pybind11::array& array) {
   return static_cast<std::size_t>(array.size());
 }

@@ -25,10 +25,6 @@ using Values = std::variant<Array<float>, Array<double>>;
 using Codes = Array<std::int32_t>;
 using Rows = Array<std::int64_t>;
 
-void require(bool fine, const std::string& message) {
-  if (!fine) throw std::invalid_argument(message);
-}
-
 template <typename T>
 SampleRows<T> view(const Array<T>& x) {
   require(x.ndim() == 2 && x.shape(0) >= 2 && x.shape(1) >= 1,
@@ -70,8 +66,9 @@ void check_nominal(const SampleRows<T>& samples, const FeatureScale& scale) {
     for (std::size_t f = 0; f < samples.p; ++f) {
       if (!scale.is_nominal(f)) continue;
       const double v = static_cast<double>(samples.row(i)[f]);
-      require(v >= 0.0 && v < 65536.0 && v == std::floor(v),
-              "column " + std::to_string(f) + " is discrete: its values must be codes from 0 to 65535");
+      if (v >= 0.0 && v < 65536.0 && v == std::floor(v)) continue;
+      throw std::invalid_argument("column " + std::to_string(f) +
+                                  " is discrete: its values must be codes from 0 to 65535");
     }
   }
 }

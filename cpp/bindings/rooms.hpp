@@ -5,6 +5,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <stdexcept>
+
 namespace bitsieve {
 
 void register_core(pybind11::module_& module);
@@ -22,5 +24,11 @@ bool python_interrupt();
 // A wrong dtype, a strided array or a list is refused, never silently copied or cast.
 template <typename T>
 using Array = pybind11::array_t<T, pybind11::array::c_style>;
+
+// What a kernel relies on; a ValueError where it does not hold. Where a message has to be put
+// together, throw: it would be for every value that is fine.
+inline void require(bool fine, const char* message) {
+  if (!fine) throw std::invalid_argument(message);
+}
 
 }  // namespace bitsieve

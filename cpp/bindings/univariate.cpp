@@ -21,10 +21,6 @@ using Values = std::variant<Array<float>, Array<double>>;
 using Codes = Array<std::int32_t>;
 using Numbers = Array<double>;
 
-void require(bool fine, const std::string& message) {
-  if (!fine) throw std::invalid_argument(message);
-}
-
 // Calls function(Columns<T>) without the GIL.
 template <typename Function>
 void over(const Values& x, Function&& function) {
