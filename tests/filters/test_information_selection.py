@@ -98,6 +98,17 @@ def test_ties_go_to_the_lowest_index(criterion: Any) -> None:
         assert j >= 3 or full.index(j + 6) < full.index(j + 12)
 
 
+@pytest.mark.parametrize("criterion", [c for c in CRITERIA if c != "mim"])
+def test_ties_of_features_far_apart(criterion: Any) -> None:
+    """Not before the second is looked at shows that it is no better than its copy far behind."""
+    y = np.arange(32) % 8
+    X = np.zeros((32, 700))
+    X[:, 0] = y // 2  # two of three bits
+    X[:, 1] = y // 4  # one of these two
+    X[:, 2] = X[:, 650] = y % 2  # the third
+    assert information_selection(X, y, 2, criterion=criterion).tolist() == [0, 2]
+
+
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_all_constant_columns_are_taken_from_the_first_on(criterion: Any) -> None:
     y = np.arange(20) % 2
