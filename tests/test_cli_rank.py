@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from bitsieve import filters
+from bitsieve import RankAggregation, filters
 from bitsieve.cli import main
 from bitsieve.filters.named import FILTERS
 
@@ -142,6 +142,21 @@ def test_several_methods_are_combined(out: Path) -> None:
     assert [int(row["index"]) for row in rows] == order.tolist()
     np.testing.assert_allclose([float(row["score"]) for row in rows], scores[order])
     assert float(rows[0]["position_f"]) == 31 - np.sum(lists[1] <= lists[1, order[0]])
+
+
+def test_features_that_a_ranking_lacks_have_the_last_position_under_rra(out: Path) -> None:
+    """As in RankAggregation: the position that is shown is the one that was combined."""
+    for how in ("rra", "mean"):
+        done = _run(
+            "--dataset", "breast_cancer", "-m", "f", "-m", "fcbf", "--out", out, "--aggregate", how
+        )  # fmt: skip
+        assert done.exit_code == 0, done.stderr
+        rows = _read(out / "ranking.csv")
+        selector = RankAggregation(["f", "fcbf"], method=how)
+        selector.fit(*load_breast_cancer(return_X_y=True))
+        shown = {int(row["index"]): float(row["position_fcbf"]) for row in rows}
+        assert [shown[i] for i in range(30)] == selector.positions_[1].tolist()
+        assert (max(shown.values()) == 30.0) == (how == "rra")
 
 
 def test_a_greedy_method_takes_as_many_as_are_shown(out: Path) -> None:

@@ -23,8 +23,8 @@ from bitsieve.cli.record import command_of, json_line, record_of, try_all
 from bitsieve.cli.terminal import console_of_stdout, plain_warnings, rendered, say
 from bitsieve.filters import rank_aggregation
 from bitsieve.filters._positions import best_first
-from bitsieve.filters.aggregation import positions_of
-from bitsieve.filters.named import FILTERS, NamedFilter, Ranked, filter_by_name
+from bitsieve.filters.aggregation import lacking_of, positions_of
+from bitsieve.filters.named import FILTERS, N_GREEDY, NamedFilter, Ranked, filter_by_name
 from bitsieve.report import (
     Ranking,
     plot_ranking,
@@ -41,9 +41,6 @@ _TASKS: dict[str, Literal["classification", "regression"] | None] = {
     "classes": "classification",
     "numbers": "regression",
 }
-
-#: Features that a greedy method takes where its ranking is combined with others.
-_N_GREEDY = 100
 
 #: Whole numbers of so many values may well be classes.
 _MANY_CLASSES = 20
@@ -107,7 +104,7 @@ class RankJob:
         start = time.perf_counter()
         with plain_warnings():
             self._doubt_classes(data)
-            n_greedy = self.top if len(filters) == 1 else max(self.top, _N_GREEDY)
+            n_greedy = self.top if len(filters) == 1 else max(self.top, N_GREEDY)
             found = [self._ranked(method, data, seed, n_greedy) for method in filters]
             ranking = self._ranking(filters, found, data, time.perf_counter() - start)
         return FinishedRanking(self, ranking, self._record(ranking, data, seed), _label(filters))
@@ -231,7 +228,7 @@ class RankJob:
         how = self.aggregate or "mean"
         keys: NDArray[np.float64] = np.array([one.keys for one in found])
         scores = rank_aggregation(keys, method=how, given="rankings")
-        positions = positions_of(keys, given="rankings")
+        positions = positions_of(keys, given="rankings", lacking=lacking_of(how))
         names = [method.name for method in filters]
         return Ranking(
             method=f"{', '.join(names)} combined by {how}",

@@ -18,7 +18,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from bitsieve._errors import closest, plural, shorten
 
-__all__ = ["METHODS", "Method", "Ties", "combine", "positions_of", "rank_aggregation"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "Ties",
+    "combine",
+    "lacking_of",
+    "positions_of",
+    "rank_aggregation",
+]
 
 Method = Literal["mean", "borda", "median", "rra"]
 Ties = Literal["average", "index"]
@@ -108,7 +116,7 @@ def rank_aggregation(
         raise ValueError(
             f"p_values need method='rra'; {method!r} combines positions and has no p-value"
         )
-    positions = positions_of(lists, given=given, ties=ties, lacking=_lacking(method))
+    positions = positions_of(lists, given=given, ties=ties, lacking=lacking_of(method))
     scores = combine(positions, method, weights)
     if not p_values:
         return scores
@@ -155,6 +163,11 @@ def positions_of(
     for row, keys in zip(out, -values if given == "scores" else values, strict=True):
         _positions(keys, ties, lacking, row)
     return out
+
+
+def lacking_of(method: str) -> Literal["shared", "last"]:
+    """Return what a method makes of the features that a list lacks; see :func:`positions_of`."""
+    return "last" if method == "rra" else "shared"
 
 
 def combine(
@@ -270,10 +283,6 @@ def _positions(
         at[:n_listed] = np.repeat(0.5 * (starts + 1 + ends), ends - starts)
     at[n_listed:] = n_features if lacking == "last" else 0.5 * (n_listed + 1 + n_features)
     out[order] = at
-
-
-def _lacking(method: str) -> Literal["shared", "last"]:
-    return "last" if method == "rra" else "shared"
 
 
 def _checked(lists: ArrayLike) -> NDArray[np.float64]:

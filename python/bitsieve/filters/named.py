@@ -19,9 +19,12 @@ from bitsieve._errors import closest
 from bitsieve.filters._input import width_of
 from bitsieve.filters._positions import positions_of_order
 
-__all__ = ["FILTERS", "NamedFilter", "Ranked", "filter_by_name"]
+__all__ = ["FILTERS", "N_GREEDY", "NamedFilter", "Ranked", "filter_by_name"]
 
 Target = Literal["classes", "numbers", "either", "none"]
+
+#: Features that a greedy method takes, if there are so many, where its ranking meets others.
+N_GREEDY = 100
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitsieve._checks import key_of
-from bitsieve.filters.aggregation import Method, Ties, positions_of, rank_aggregation
+from bitsieve.filters.aggregation import (
+    Method,
+    Ties,
+    lacking_of,
+    positions_of,
+    rank_aggregation,
+)
+from bitsieve.filters.named import N_GREEDY
 from bitsieve.selectors._ranked import RankSelector, Scored
 from bitsieve.selectors._rankers import (
     name_of,
@@ -24,9 +31,6 @@ __all__ = ["RankAggregation"]
 
 #: What ranks where the user names nothing: neighbours, means, ranks and entropy.
 RANKERS = ("relieff", "f", "kruskal", "infogain")
-
-#: Features that a greedy method known by name takes at least.
-N_GREEDY = 100
 
 
 class RankAggregation(RankSelector):
@@ -149,7 +153,7 @@ class RankAggregation(RankSelector):
             keys,
             given="rankings",
             ties=self.ties,
-            lacking="last" if self.method == "rra" else "shared",
+            lacking=lacking_of(self.method),
         )
         found = rank_aggregation(
             keys, given="rankings", p_values=self.method == "rra", **self._options()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from bitsieve._errors import plural
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import check_target
 from bitsieve.filters._positions import positions_of_scores
-from bitsieve.filters.aggregation import METHODS, Method, combine, positions_of
-from bitsieve.filters.named import NamedFilter
+from bitsieve.filters.aggregation import METHODS, Method, combine, lacking_of, positions_of
+from bitsieve.filters.named import N_GREEDY, NamedFilter
 from bitsieve.search.seeds import SeedWords
 from bitsieve.selectors._bootstrap import BOOTSTRAP, draw
 from bitsieve.selectors._ranked import N_FEATURES, RankSelector, Scored
@@ -157,7 +157,7 @@ class EnsembleRanker(RankSelector):
         key = key_of(self.random_state)
         # A ranker with threads of its own keeps them: its kernels look for Ctrl-C meanwhile.
         n_threads = 1 if _has_threads(ranker) else effective_n_jobs(self.n_jobs)
-        lacking: Literal["last", "shared"] = "last" if self.aggregation == "rra" else "shared"
+        lacking = lacking_of(self.aggregation)
 
         def one(index: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
             rows = draw(groups, self.sample_size, replace=self.replace, key=key, index=index)
@@ -166,7 +166,7 @@ class EnsembleRanker(RankSelector):
                 _safe_indexing(table, rows),
                 None if y is None else y[rows],
                 n_features=n_features,
-                n_greedy=max(n_top, min(100, n_features)),
+                n_greedy=min(n_features, max(N_GREEDY, n_top)),
                 n_jobs=self.n_jobs,
                 key=SeedWords(key, _RANKERS).one(index),
             )
