@@ -236,14 +236,14 @@ def check_target(y: Any, n_samples: int, task: Task | None = None) -> Target:
         if y.dtype.kind not in "biuf":
             raise ValueError(
                 f"a regression target must hold numbers, but y holds {y.flat[0]!r}; "
-                "for classes use a classifier"
+                "for classes use a classifier or a filter for classes"
             )
         return Target(y, "regression", None, None)
     if continuous:
         example = y[np.flatnonzero(y != np.rint(y))[0]]
         raise ValueError(
             "Unknown label type: continuous. Classes were expected, but y holds numbers such as "
-            f"{example:.6g}; use a regressor, or bin y into classes first"
+            f"{example:.6g}; use a regressor or a filter for numbers, or bin y into classes first"
         )
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,15 +15,24 @@ from bitsieve._threads import effective_n_jobs
 from bitsieve.filters._input import FilterInput, check_input
 from bitsieve.filters._mixed import code_categories, discrete_mask, feature_names
 
-__all__ = ["Difference", "Missing", "Precision", "Problem", "make_problem", "nearest_weights"]
+__all__ = [
+    "RAMP",
+    "Difference",
+    "Missing",
+    "Precision",
+    "Problem",
+    "Weighting",
+    "make_problem",
+    "nearest_weights",
+]
 
 Difference = Literal["linear", "ramp"]
 Missing = Literal["probabilistic", "ignore", "error"]
 Precision = Literal["exact", "int16", "uint8"]
 Weighting = Literal["equal", "exponential"]
 
-_MISSING = ("probabilistic", "ignore", "error")
-_PRECISION = ("exact", "int16", "uint8")
+#: Limits of the ramp unless others are given, shares of the range: CORElearn's.
+RAMP = (0.04, 0.10)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +106,9 @@ def make_problem(
     n_jobs: int | None,
 ) -> Problem:
     """Check what the user passed; see :func:`bitsieve.filters.relieff` for what it means."""
-    _check_choice("missing", missing, _MISSING)
-    _check_choice("diff", diff, ("linear", "ramp"))
-    _check_choice("precision", precision, _PRECISION)
+    _check_choice("missing", missing, get_args(Missing))
+    _check_choice("diff", diff, get_args(Difference))
+    _check_choice("precision", precision, get_args(Precision))
     limits = _check_ramp(ramp)
     table, coded = code_categories(
         X, () if isinstance(discrete_features, str) else discrete_features
@@ -142,7 +151,7 @@ def nearest_weights(
     array([1., 1., 1.])
     """
     count = min(whole("n_neighbors", n_neighbors, 1), n_samples)
-    _check_choice("weighting", weighting, ("equal", "exponential"))
+    _check_choice("weighting", weighting, get_args(Weighting))
     if not is_number(sigma) or not 0.0 < sigma < np.inf:
         raise ValueError(f"sigma must be a number above 0, got {sigma!r}")
     if weighting == "equal":

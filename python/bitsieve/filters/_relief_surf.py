@@ -9,11 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from bitsieve.filters._relief_dispatch import relief_scores
 from bitsieve.filters._relief_neighbours import Method
-from bitsieve.filters._relief_problem import Difference, Missing, Precision, make_problem
+from bitsieve.filters._relief_problem import RAMP, Difference, Missing, Precision, make_problem
 
 __all__ = ["multisurf", "multisurf_star", "surf", "surf_star", "swrf_star"]
-
-_RAMP = (0.04, 0.10)
 
 
 def surf(
@@ -24,7 +22,7 @@ def surf(
     discrete_features: Any = "auto",
     missing: Missing = "probabilistic",
     diff: Difference = "linear",
-    ramp: tuple[float, float] = _RAMP,
+    ramp: tuple[float, float] = RAMP,
     feature_weights: ArrayLike | None = None,
     precision: Precision = "exact",
     random_state: Any = None,
@@ -96,7 +94,7 @@ def surf_star(
     discrete_features: Any = "auto",
     missing: Missing = "probabilistic",
     diff: Difference = "linear",
-    ramp: tuple[float, float] = _RAMP,
+    ramp: tuple[float, float] = RAMP,
     feature_weights: ArrayLike | None = None,
     precision: Precision = "exact",
     random_state: Any = None,
@@ -163,7 +161,7 @@ def multisurf(
     discrete_features: Any = "auto",
     missing: Missing = "probabilistic",
     diff: Difference = "linear",
-    ramp: tuple[float, float] = _RAMP,
+    ramp: tuple[float, float] = RAMP,
     feature_weights: ArrayLike | None = None,
     precision: Precision = "exact",
     random_state: Any = None,
@@ -230,7 +228,7 @@ def multisurf_star(
     discrete_features: Any = "auto",
     missing: Missing = "probabilistic",
     diff: Difference = "linear",
-    ramp: tuple[float, float] = _RAMP,
+    ramp: tuple[float, float] = RAMP,
     feature_weights: ArrayLike | None = None,
     precision: Precision = "exact",
     random_state: Any = None,
@@ -295,7 +293,7 @@ def swrf_star(
     discrete_features: Any = "auto",
     missing: Missing = "probabilistic",
     diff: Difference = "linear",
-    ramp: tuple[float, float] = _RAMP,
+    ramp: tuple[float, float] = RAMP,
     feature_weights: ArrayLike | None = None,
     precision: Precision = "exact",
     random_state: Any = None,

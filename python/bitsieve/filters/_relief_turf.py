@@ -15,6 +15,7 @@ from bitsieve.filters._positions import best_first
 from bitsieve.filters._relief_dispatch import relief_scores
 from bitsieve.filters._relief_neighbours import Method
 from bitsieve.filters._relief_problem import (
+    RAMP,
     Difference,
     Missing,
     Precision,
@@ -53,7 +54,7 @@ def turf(
     discrete_features: Any = "auto",
     missing: Missing = "probabilistic",
     diff: Difference = "linear",
-    ramp: tuple[float, float] = (0.04, 0.10),
+    ramp: tuple[float, float] = RAMP,
     feature_weights: ArrayLike | None = None,
     precision: Precision = "exact",
     random_state: Any = None,

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from bitsieve.filters._relief_dispatch import relief_scores
 from bitsieve.filters._relief_neighbours import Method
 from bitsieve.filters._relief_problem import (
+    RAMP,
     Difference,
     Missing,
     Precision,
@@ -57,7 +58,7 @@ def relieff(
     discrete_features: Any = "auto",
     missing: Missing = "probabilistic",
     diff: Difference = "linear",
-    ramp: tuple[float, float] = (0.04, 0.10),
+    ramp: tuple[float, float] = RAMP,
     feature_weights: ArrayLike | None = None,
     precision: Precision = "exact",
     random_state: Any = None,
@@ -181,7 +182,7 @@ def rrelieff(
     discrete_features: Any = "auto",
     missing: Missing = "probabilistic",
     diff: Difference = "linear",
-    ramp: tuple[float, float] = (0.04, 0.10),
+    ramp: tuple[float, float] = RAMP,
     feature_weights: ArrayLike | None = None,
     precision: Precision = "exact",
     random_state: Any = None,
@@ -264,7 +265,7 @@ def relief(
     discrete_features: Any = "auto",
     missing: Missing = "probabilistic",
     diff: Difference = "linear",
-    ramp: tuple[float, float] = (0.04, 0.10),
+    ramp: tuple[float, float] = RAMP,
     feature_weights: ArrayLike | None = None,
     precision: Precision = "exact",
     random_state: Any = None,

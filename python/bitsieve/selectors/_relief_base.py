@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bitsieve import filters
 from bitsieve.filters._mixed import has_categories
+from bitsieve.filters._relief_problem import RAMP
 from bitsieve.selectors._ranked import RankSelector
 
 __all__ = ["Nearest", "ReliefSelector", "Within"]
@@ -67,7 +68,7 @@ class Nearest(ReliefSelector):
         discrete_features: Any = "auto",
         missing: str = "probabilistic",
         diff: str = "linear",
-        ramp: tuple[float, float] = (0.04, 0.10),
+        ramp: tuple[float, float] = RAMP,
         feature_weights: ArrayLike | None = None,
         precision: str = "exact",
         random_state: Any = None,
@@ -101,7 +102,7 @@ class Within(ReliefSelector):
         discrete_features: Any = "auto",
         missing: str = "probabilistic",
         diff: str = "linear",
-        ramp: tuple[float, float] = (0.04, 0.10),
+        ramp: tuple[float, float] = RAMP,
         feature_weights: ArrayLike | None = None,
         precision: str = "exact",
         random_state: Any = None,

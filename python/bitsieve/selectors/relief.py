@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from bitsieve.filters._relief_problem import RAMP
 from bitsieve.selectors._relief_base import Nearest, ReliefSelector, Within
 
 __all__ = ["RReliefF", "Relief", "ReliefF", "TuRF"]
@@ -170,7 +171,7 @@ feature_weights, precision, random_state, n_jobs
         discrete_features: Any = "auto",
         missing: str = "probabilistic",
         diff: str = "linear",
-        ramp: tuple[float, float] = (0.04, 0.10),
+        ramp: tuple[float, float] = RAMP,
         feature_weights: ArrayLike | None = None,
         precision: str = "exact",
         random_state: Any = None,
