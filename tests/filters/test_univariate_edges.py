@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.feature_selection import SelectFdr, SelectKBest
+from sklearn.feature_selection import chi2 as sklearn_chi2
 
 from bitsieve.data import Table
 from bitsieve.filters import (
@@ -307,3 +308,38 @@ def test_no_copy_of_the_table(dtype: Any) -> None:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 0.15 * X.nbytes, (score, peak / X.nbytes)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-290, 1e-160, 1e160, 1e300])
+@pytest.mark.parametrize("labels", [[0, 1, 2], [2, 0, 1], [0, 1, 1]])
+def test_chi2_of_features_that_do_not_vary_within_classes(factor: float, labels: Any) -> None:
+    X = np.array([[1.0, 0.0, 3.0], [2.0, 0.0, 3.0], [2.0, 4.0, 3.0]])
+    expected = np.nan_to_num(sklearn_chi2(X, labels)[0])
+    for given in (X * factor, scipy.sparse.csr_array(X * factor)):
+        np.testing.assert_allclose(chi2(given, labels) / factor, expected, rtol=1e-12)
+        assert chi2(given, labels)[2] == 0.0
+
+
+def test_chi2_of_a_feature_that_is_the_class() -> None:
+    y = np.arange(10) % 2
+    scores, p = chi2(np.column_stack([y, 3.0 * y]), y, p_values=True)
+    np.testing.assert_allclose(scores, [5.0, 15.0])
+    np.testing.assert_allclose(p, sklearn_chi2(np.column_stack([y, 3.0 * y]), y)[1])
+
+
+@pytest.mark.parametrize("offset", [1e9, 1e12, 1e15])
+def test_the_offset_of_a_numeric_target_takes_no_digits(offset: float) -> None:
+    X = normal(30, 4)
+    y = np.random.default_rng(1).integers(0, 100_000, 30) + 0.0
+    for score in (pearson, partial(f_test, task="regression")):
+        assert np.array_equal(score(X, y + offset), score(X, y))
+    order, scores = gram_schmidt(X, y, task="regression", return_scores=True)
+    far, far_scores = gram_schmidt(X, y + offset, task="regression", return_scores=True)
+    assert np.array_equal(far, order)
+    assert np.array_equal(far_scores, scores)
+
+
+def test_a_target_from_end_to_end_of_float64() -> None:
+    y = np.array([-1.7, 1.7, 0.0, 0.1])
+    X = np.arange(4.0)[:, None]
+    np.testing.assert_allclose(pearson(X, y * 1e308), pearson(X, y), rtol=1e-14)

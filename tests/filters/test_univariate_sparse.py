@@ -109,3 +109,13 @@ def test_time_and_memory_go_by_the_entries() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 250e6, peak
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-160, 1e154, 1e200, 1e300])
+def test_squares_that_do_not_fit_into_float64(factor: float) -> None:
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    X[np.abs(X) < 0.5] = 0.0
+    y = np.arange(20) % 3
+    for score in (f_test, t_test, signal_to_noise, fisher_score, pearson):
+        far = score(scipy.sparse.csc_array(X * [1.0, factor, 1.0, factor]), y)
+        np.testing.assert_allclose(far, score(X, y), rtol=1e-10, err_msg=str(score))

@@ -18,7 +18,7 @@ from bitsieve.data import Table
 from bitsieve.data.validation import Task, check_matrix, check_target
 from bitsieve.filters._input import check_input
 
-__all__ = ["Columns", "check_columns", "is_sparse"]
+__all__ = ["Columns", "centred_numbers", "check_columns", "is_sparse"]
 
 #: Features a turn of numpy's: the arrays in between stay in cache.
 BLOCK = 16_384
@@ -135,6 +135,17 @@ def check_columns(
     codes = none if found.codes is None else found.codes
     classes = np.empty(0) if found.classes is None else found.classes
     return Columns(values, as_sparse, found.y, codes, classes)
+
+
+def centred_numbers(y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return y, which varies, less its mean, in a unit in which its squares fit into float64."""
+    with np.errstate(over="ignore"):
+        shifted = y - y[0]  # first, so that an offset does not eat the digits
+    if not np.isfinite(shifted).all():
+        shifted = y / 4 - y[0] / 4
+    shifted /= np.abs(shifted).max()
+    out: NDArray[np.float64] = shifted - shifted.mean()
+    return out
 
 
 def is_sparse(X: Any) -> bool:

@@ -25,6 +25,9 @@ Floats = NDArray[np.float64]
 #: Sums of squares below this may have lost digits to underflow.
 _TINY = 1e-280
 
+#: Sparse columns with values beyond this, or below its inverse, are scaled.
+_GREAT = 1e120
+
 
 @dataclass(frozen=True, eq=False)
 class Moments:
@@ -61,7 +64,8 @@ def class_moments(
     threads = effective_n_jobs(n_jobs)
     counts = np.bincount(codes, minlength=n_classes).astype(np.float64)
     if columns.is_sparse:
-        return _sparse_moments(columns.X, codes, counts)
+        fitting, exponents = _sparse_scaled(columns.X)
+        return Moments(counts, *_sparse_moments(fitting, codes, counts), exponents)
     X = columns.X
     mean, square = _core.class_moments(X, codes, n_classes, threads)
     bad = _doubtful(columns, mean, square)
@@ -87,7 +91,7 @@ def target_moments(columns: Columns, y: Floats, n_jobs: int | None) -> tuple[Flo
     """
     threads = effective_n_jobs(n_jobs)
     if columns.is_sparse:
-        return _sparse_products(columns.X, y)
+        return _sparse_products(_sparse_scaled(columns.X)[0], y)
     square, cross = _core.target_moments(columns.X, y, threads)
     bad = _doubtful(columns, cross[None], square[None])
     if bad is not None:
@@ -144,7 +148,23 @@ def _scaled(X: NDArray[Any], where: NDArray[np.int64]) -> tuple[Floats, NDArray[
     return np.ascontiguousarray(np.ldexp(shifted, -exponent)), exponent + 2
 
 
-def _sparse_moments(X: Any, codes: NDArray[np.int32], counts: Floats) -> Moments:
+def _sparse_scaled(X: Any) -> tuple[Any, NDArray[np.int64] | None]:
+    """Columns whose squares fit into float64, and the power of two each was divided by."""
+    size = np.abs(X.data)
+    if not size.any() or (size.max() < _GREAT and size[size > 0].min() > 1 / _GREAT):
+        return X, None
+    most = np.zeros(X.shape[1])
+    column = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+    np.maximum.at(most, column, size)
+    exponents = np.frexp(most)[1].astype(np.int64)
+    exponents[(most < _GREAT) & (most > 1 / _GREAT)] = 0
+    out = X.copy()
+    out.data = np.ldexp(X.data, -exponents[column])
+    return out, exponents
+
+
+def _sparse_moments(X: Any, codes: NDArray[np.int32], counts: Floats) -> tuple[Floats, Floats]:
+    """Means and sums of squares, a class and feature each."""
     n_classes, p = len(counts), X.shape[1]
     column = np.repeat(np.arange(p), np.diff(X.indptr))
     place = codes[X.indices].astype(np.int64) * p + column
@@ -161,16 +181,17 @@ def _sparse_moments(X: Any, codes: NDArray[np.int32], counts: Floats) -> Moments
     square: Floats = zeros * inner**2
     square += np.bincount(place, weights=difference * difference, minlength=n_classes * p)
     shape = (n_classes, p)
-    return Moments(counts, (shift + inner).reshape(shape), square.reshape(shape))
+    return (shift + inner).reshape(shape), square.reshape(shape)
 
 
 def _sparse_products(X: Any, y: Floats) -> tuple[Floats, Floats]:
     p = X.shape[1]
-    moments = _sparse_moments(X, np.zeros(X.shape[0], dtype=np.int32), np.array([float(len(y))]))
+    none = np.zeros(X.shape[0], dtype=np.int32)
+    mean, square = _sparse_moments(X, none, np.array([float(len(y))]))
     column = np.repeat(np.arange(p), np.diff(X.indptr))
     # Differences from the mean, at every sample: those at zeros sum to minus that of the others.
-    difference = X.data - moments.mean[0][column]
+    difference = X.data - mean[0][column]
     inside = y[X.indices]
     cross = np.bincount(column, weights=difference * inside, minlength=p)
-    cross += moments.mean[0] * (np.bincount(column, weights=inside, minlength=p) - y.sum())
-    return moments.square[0], np.where(moments.square[0] > 0, cross, 0.0)
+    cross += mean[0] * (np.bincount(column, weights=inside, minlength=p) - y.sum())
+    return square[0], np.where(square[0] > 0, cross, 0.0)

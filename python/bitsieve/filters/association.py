@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bitsieve import _core
 from bitsieve._errors import shorten
 from bitsieve._threads import effective_n_jobs
-from bitsieve.filters._columns import Columns, check_columns
+from bitsieve.filters._columns import Columns, centred_numbers, check_columns
 from bitsieve.filters._moments import class_moments, in_blocks, target_moments
 from bitsieve.filters.p_values import two_sided_r, upper_chi2, upper_f
 
@@ -178,8 +178,7 @@ def squared_correlation(columns: Columns, n_jobs: int | None) -> Floats:
 
 
 def _correlation(columns: Columns, y: Floats, n_jobs: int | None) -> Floats:
-    centred = y / np.abs(y).max()  # so that squares fit
-    centred = centred - centred.mean()
+    centred = centred_numbers(y)
     unit = centred / np.sqrt(centred @ centred)
     square, cross = target_moments(columns, unit, n_jobs)
     with np.errstate(divide="ignore", invalid="ignore"):

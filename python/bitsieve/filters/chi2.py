@@ -7,14 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve import _core
 from bitsieve._errors import name_columns
+from bitsieve._threads import effective_n_jobs
 from bitsieve.filters._columns import BLOCK, Columns, check_columns
-from bitsieve.filters._moments import class_moments
 from bitsieve.filters.p_values import upper_chi2
 
 __all__ = ["chi2"]
 
 Floats = NDArray[np.float64]
+
+#: Sums are taken of so small a share of X that they fit into float64.
+_SMALL = 2.0**-40
+
+#: A sum is what is expected of it up to this share: a constant feature has 0.
+_ROUNDING = 1e-15
 
 
 def chi2(
@@ -59,27 +66,41 @@ def chi2(
     columns = check_columns(X, y, task="classification", sparse=True)
     _refuse_negative(columns, getattr(X, "columns", None))
     n_classes, p = len(columns.classes), columns.n_features
+    observed = _observed(columns, n_jobs)
     share = (columns.counts / columns.n_samples)[:, None]
-    observed: Floats
-    if columns.is_sparse:
-        column = np.repeat(np.arange(p), np.diff(columns.X.indptr))
-        place = columns.codes[columns.X.indices].astype(np.int64) * p + column
-        sums = np.bincount(place, weights=columns.X.data, minlength=n_classes * p)
-        observed = sums.reshape(n_classes, p).astype(np.float64)
-    else:
-        moments = class_moments(columns, columns.codes, n_classes, n_jobs)
-        observed = moments.mean  # less the first sample's, which comes back below
     scores = np.empty(p)
     for begin in range(0, p, BLOCK):
         part = slice(begin, begin + BLOCK)
         found = observed[:, part]
         if not columns.is_sparse:
-            found = (found + columns.X[0, part].astype(np.float64)) * columns.counts[:, None]
+            first = columns.X[0, part].astype(np.float64)
+            found = (found + first) * (columns.counts * _SMALL)[:, None]
         expected = share * found.sum(axis=0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            each = (found - expected) ** 2 / expected
-        scores[part] = np.where(expected[0] > 0, each.sum(axis=0), 0.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            away = found - expected
+            away[np.abs(away) <= _ROUNDING * expected] = 0.0
+            value = (away / expected * away).sum(axis=0) / _SMALL
+        scores[part] = np.where(expected[0] > 0, value, 0.0)
     return (scores, upper_chi2(scores, n_classes - 1)) if p_values else scores
+
+
+def _observed(columns: Columns, n_jobs: int | None) -> Floats:
+    """Sums a class of sparse columns; of dense ones means, less the first sample's value."""
+    n_classes, p = len(columns.classes), columns.n_features
+    if not columns.is_sparse:
+        threads = effective_n_jobs(n_jobs)
+        # Not class_moments, which may scale a feature: here its unit counts.
+        means, _ = _core.class_moments(columns.X, columns.codes, n_classes, threads)
+        with np.errstate(over="ignore", invalid="ignore"):
+            fine = bool(np.isfinite(means.sum()))
+        if not fine:
+            columns.refuse()
+        return means
+    column = np.repeat(np.arange(p), np.diff(columns.X.indptr))
+    place = columns.codes[columns.X.indices].astype(np.int64) * p + column
+    weights = columns.X.data * _SMALL
+    sums = np.bincount(place, weights=weights, minlength=n_classes * p)
+    return sums.reshape(n_classes, p).astype(np.float64)
 
 
 def _refuse_negative(columns: Columns, names: Any) -> None:

@@ -20,7 +20,7 @@ from bitsieve import _core
 from bitsieve._checks import is_number, key_of, whole
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import Task
-from bitsieve.filters._columns import Columns, check_columns
+from bitsieve.filters._columns import Columns, centred_numbers, check_columns
 from bitsieve.filters._moments import class_moments
 from bitsieve.filters._positions import wanted
 
@@ -184,11 +184,10 @@ def _target(columns: Columns) -> Floats:
     """Return the centred target, (n_columns, n_samples), of length one in all."""
     if len(columns.classes) > 2:
         y = (columns.codes == np.arange(len(columns.classes))[:, None]).astype(np.float64)
+        y = y - y.mean(axis=1, keepdims=True)
     else:
         numbers = columns.codes if len(columns.classes) else columns.numbers()
-        y = np.asarray(numbers, dtype=np.float64)[None]
-        y = y / np.abs(y).max()
-    y = y - y.mean(axis=1, keepdims=True)
+        y = centred_numbers(np.asarray(numbers, dtype=np.float64))[None]
     out: Floats = y / np.sqrt((y * y).sum())
     return out
 
