@@ -189,3 +189,18 @@ def test_one_feature_and_two_samples() -> None:
         order = information_selection([[0.0], [1.0]], ["b", "a"], criterion=criterion)
         np.testing.assert_array_equal(order, [0])
         assert order.dtype == np.int64
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_ties_of_other_counts(criterion: Any) -> None:
+    """Few samples: equal sums of k log k that have other terms are ties too."""
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        n = int(rng.choice([5, 8, 12, 20, 64]))
+        X, y = rng.integers(0, rng.choice([2, 3, 9]), (n, 7)), rng.integers(0, 3, n)
+        if len(np.unique(y)) < 2:
+            continue
+        n_select = 4 if criterion == "jmi3" else 7
+        expected, _ = twin.selection(X, y, n_select, criterion)
+        order = information_selection(X, y, n_select, criterion=criterion, discretization=None)
+        np.testing.assert_array_equal(order, expected)

@@ -1,6 +1,7 @@
 #include "bitsieve/filters/greedy.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -10,6 +11,7 @@ namespace bitsieve {
 namespace {
 
 constexpr std::size_t chunk_size = 512;  // candidates
+constexpr double ratio_steps = 0x1p45;
 
 // A chosen feature, as candidates are counted beside it.
 struct Chosen {
@@ -170,7 +172,7 @@ class Greedy {
           ratio_[c] += static_cast<double>(joint);  // pairs may be more than int64 can add
         } else {
           state_[c] += joint;
-          ratio_[c] += ratio;
+          ratio_[c] += std::rint(ratio * ratio_steps) / ratio_steps;  // any order, the same sum
         }
       }
     }
@@ -184,9 +186,11 @@ class Greedy {
     switch (settings_.criterion) {
       case Criterion::mim: return relevance;
       case Criterion::mifs: return relevance - settings_.beta * state;
-      case Criterion::mid: return relevance - state / k;
-      case Criterion::miq:
-        return relevance / std::max(state / k, least_redundancy / entropy_.unit());
+      case Criterion::mid:  // one division, after all that is exact: ties stay ties
+        return static_cast<double>(static_cast<std::int64_t>(n_chosen_) * relevance_[c] -
+                                   state_[c]) / k;
+      case Criterion::miq:  // 0 / 0 is not the lesser
+        return std::min(relevance * entropy_.unit() / least_redundancy, k * relevance / state);
       case Criterion::cife:
       case Criterion::icap: return relevance - state;
       case Criterion::disr:
