@@ -155,8 +155,9 @@ def mrmr(
     Raises
     ------
     ValueError
-        If X or y are not fit for use, a parameter is out of its range, or one was given that the
-        criterion does not use.
+        If X or y are not fit for use, a parameter is out of its range, or `relevance` or
+        `redundancy` is given to MID or MIQ, `discretization`, `correction` or `missing` to FCD or
+        FCQ. What else a criterion does not use is not looked at.
 
     Notes
     -----
