@@ -343,3 +343,10 @@ def test_a_target_from_end_to_end_of_float64() -> None:
     y = np.array([-1.7, 1.7, 0.0, 0.1])
     X = np.arange(4.0)[:, None]
     np.testing.assert_allclose(pearson(X, y * 1e308), pearson(X, y), rtol=1e-14)
+
+
+@pytest.mark.parametrize("score", [signal_to_noise, t_test])
+def test_one_of_many_classes_against_the_rest(score: Any) -> None:
+    X, y = normal(120, 5), np.arange(120) % 40
+    alone = [score(X, y == c) for c in range(40)]
+    np.testing.assert_allclose(score(X, y), np.max(alone, axis=0), rtol=1e-12)

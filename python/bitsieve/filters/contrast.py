@@ -6,6 +6,7 @@ More than two are taken one against the rest, and the largest difference counts.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -192,23 +193,38 @@ def _largest(part: Moments, score: Any, *, absolute: bool = True) -> Floats:
         values: Floats = score(part)
         return np.abs(values) if absolute else values
     best = np.full(part.mean.shape[1], -np.inf)
-    for c in range(n_classes):
-        values = np.nan_to_num(score(_against_rest(part, c)), posinf=np.inf, neginf=-np.inf)
+    for two in _against_rest(part):
+        values = np.nan_to_num(score(two), posinf=np.inf, neginf=-np.inf)
         np.maximum(best, np.abs(values) if absolute else values, out=best)
     return best
 
 
-def _against_rest(part: Moments, c: int) -> Moments:
-    rest = np.arange(len(part.counts)) != c
-    n = part.counts[rest][:, None]
-    offset = part.mean[rest] - part.mean[rest][0]
-    centre = (n * offset).sum(axis=0) / n.sum()
-    square = part.square[rest].sum(axis=0) + (n * (offset - centre) ** 2).sum(axis=0)
-    return Moments(
-        np.array([n.sum(), part.counts[c]]),
-        np.stack([part.mean[rest][0] + centre, part.mean[c]]),
-        np.stack([square, part.square[c]]),
-    )
+_Merged = tuple[float, Floats, Floats]  # samples, mean, sum of squares
+
+
+def _against_rest(part: Moments) -> Iterator[Moments]:
+    """Yield the rest and the class, for each class: the rest is what is before and after it."""
+    each = list(zip(part.counts.tolist(), part.mean, part.square, strict=True))
+    before: list[_Merged | None] = [None, each[0]]
+    for one in each[1:-1]:
+        before.append(_merged(before[-1], one))
+    after: _Merged | None = None
+    for c in range(len(each) - 1, -1, -1):
+        size, mean, square = _merged(before[c], after)
+        counts = np.array([size, part.counts[c]])
+        yield Moments(counts, np.stack([mean, part.mean[c]]), np.stack([square, part.square[c]]))
+        after = _merged(after, each[c])
+
+
+def _merged(a: _Merged | None, b: _Merged | None) -> _Merged:
+    """Moments of two groups together; None is a group of no sample."""
+    if a is None or b is None:
+        found = a if b is None else b
+        assert found is not None
+        return found
+    size, apart = a[0] + b[0], b[1] - a[1]
+    square = a[2] + b[2] + apart**2 * (a[0] * b[0] / size)
+    return size, a[1] + apart * (b[0] / size), square
 
 
 def _bonferroni(p: Floats, n_classes: int) -> Floats:
