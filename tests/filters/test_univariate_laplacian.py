@@ -72,3 +72,23 @@ def test_many_samples() -> None:
     degree = S.sum(axis=1)
     f = X - degree @ X / degree.sum()
     np.testing.assert_allclose(many, np.sum(f * (S @ f), axis=0) / (degree @ f**2), rtol=1e-9)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1000.0])
+def test_equal_distances_stay_equal_in_any_order_of_features(offset: float) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        X = rng.integers(0, 4, (int(rng.integers(8, 40)), int(rng.integers(2, 40)))) + offset
+        back = laplacian_score(X[:, ::-1])[::-1]
+        np.testing.assert_allclose(laplacian_score(X), back, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("exponent", [-1000, -530, 510, 530, 1000])
+@pytest.mark.parametrize("n_samples", [30, 2100])
+def test_squares_that_do_not_fit_into_float64(exponent: int, n_samples: int) -> None:
+    X = np.random.default_rng(1).normal(size=(n_samples, 3))
+    far = np.ldexp(X, exponent)
+    np.testing.assert_allclose(laplacian_score(far), laplacian_score(X), rtol=1e-9)
+    if abs(exponent) == 510:
+        wide = laplacian_score(far, bandwidth=np.ldexp(2.0, 2 * exponent))
+        np.testing.assert_allclose(wide, laplacian_score(X, bandwidth=2.0), rtol=1e-9)

@@ -19,6 +19,12 @@ Floats = NDArray[np.float64]
 #: Values a turn, so that a block of features stays small.
 _CHUNK = 1 << 20
 
+#: Bits of a squared distance that count where two are compared.
+_BITS = 44
+
+#: The range of float64.
+_LEAST, _MOST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
+
 #: Samples up to which all distances are kept at once.
 _DENSE = 2048
 
@@ -88,6 +94,11 @@ def laplacian_score(
         raise ValueError(f"weights must be 'heat' or 'binary', got {weights!r}")
     if bandwidth is not None and not (is_number(bandwidth) and bandwidth > 0):
         raise ValueError(f"bandwidth must be positive or None, got {bandwidth!r}")
+    array, exponent = _fitting(array)
+    if bandwidth is not None and exponent:
+        with np.errstate(over="ignore"):
+            scaled = np.ldexp(float(bandwidth), -2 * exponent)
+        bandwidth = float(np.clip(scaled, _LEAST, _MOST))
     similarity = _similarities(array, n_neighbors, weights, bandwidth, effective_n_jobs(n_jobs))
     degree = np.asarray(similarity.sum(axis=1)).ravel()
     scores = np.empty(p)
@@ -104,6 +115,16 @@ def laplacian_score(
             kept = np.einsum("ij,ij->j", f, similarity @ f) / spread
         scores[part] = np.where(constant | ~(spread > 0), -1.0, np.clip(kept, -1.0, 1.0))
     return scores
+
+
+def _fitting(X: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Return X over a power of two where squared distances would not fit, and that power."""
+    most = max(abs(float(X.min())), abs(float(X.max())))
+    least = np.sqrt(np.sqrt(float(np.finfo(X.dtype).tiny)))
+    if most == 0.0 or least < most < 1 / least:
+        return X, 0
+    exponent = int(np.frexp(most)[1])
+    return np.ldexp(X, -exponent), exponent
 
 
 def _similarities(
@@ -148,5 +169,7 @@ def _nearest(X: NDArray[Any], k: int) -> tuple[NDArray[np.intp], Floats]:
     squares = np.maximum(own[:, None] + own - 2 * gram, 0.0)
     squares[squares <= 1e-14 * (own[:, None] + own)] = 0.0  # a sample given twice
     np.fill_diagonal(squares, np.inf)
-    nearest = np.argsort(squares, axis=1, kind="stable")[:, :k]
+    # Distances that differ by rounding alone are equal.
+    unit = np.ldexp(1.0, np.frexp(own + np.median(own))[1] - _BITS)[:, None]
+    nearest = np.argsort(np.rint(squares / unit), axis=1, kind="stable")[:, :k]
     return nearest, np.take_along_axis(squares, nearest, axis=1)
