@@ -311,7 +311,7 @@ def test_seeds_of_64_bits(out: Path, seed: int) -> None:
 def test_datasets() -> None:
     text = _run("datasets").stdout
     assert "breast_cancer" in text
-    assert "regression (from Python)" in text
+    assert "regression (rank)" in text
     rows = json.loads(_run("datasets", "--json").stdout)["datasets"]
     iris = next(row for row in rows if row["name"] == "iris")
     assert (iris["samples"], iris["features"], iris["task"]) == (150, 4, "classification")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -311,3 +312,13 @@ def test_masked_labels_are_missing_labels() -> None:
     with pytest.raises(ValueError, match=r"Input y contains NaN: 1 of 4 labels \(at 2"):
         check_target(y, 4)
     assert check_target(np.ma.array([0, 1, 1, 0]), 4).codes.tolist() == [0, 1, 1, 0]
+
+
+def test_many_whole_numbers_are_classes_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="y holds 40 distinct whole numbers over 80 samples"):
+        assert check_target(np.repeat(np.arange(40), 2), 80).task == "classification"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_target(np.repeat(np.arange(40), 3), 120)  # three of each: classes
+        check_target(np.arange(80), 80, "regression")
+        check_target([f"id{i}" for i in range(80)], 80)

@@ -366,3 +366,11 @@ def test_generators_are_drawn_from(make: Any) -> None:
     again = nested_cross_validate(selector, one, X, y, random_state=first.random_state)
     np.testing.assert_array_equal(first.supports, again.supports)
     assert first.random_state != second.random_state
+
+
+def test_a_pipeline_that_ends_in_a_classifier_is_refused_with_the_way_out() -> None:
+    X, y = load_iris(return_X_y=True)
+    whole = make_pipeline(SelectKBest(k=2), KNeighborsClassifier(1))
+    with pytest.raises(ValueError, match=r"ends in KNeighborsClassifier does not.*estimator=None"):
+        nested_cross_validate(whole, KNeighborsClassifier(1), X, y)
+    assert nested_cross_validate(whole, None, X, y).score > 0.9

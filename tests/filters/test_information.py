@@ -13,7 +13,7 @@ import twin_information as twin
 from sklearn.feature_selection import SelectKBest, mutual_info_classif, mutual_info_regression
 from sklearn.metrics import mutual_info_score
 
-from bitsieve import _core
+from bitsieve import _core, filters
 from bitsieve.data import Table
 from bitsieve.filters import (
     conditional_mutual_information,
@@ -358,3 +358,21 @@ def test_the_estimator_of_neighbours_takes_categories() -> None:
     wanted = mutual_information(plain, y, estimator="knn", discrete_features=[1], random_state=0)
     np.testing.assert_array_equal(found, wanted)
     assert found[1] > 0.1
+
+
+@pytest.mark.parametrize("discretization", ["auto", "equal_frequency"])
+def test_a_table_of_whole_numbers_brings_its_task(discretization: Any) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(120, 4))
+    y = np.rint(100 * X[:, 2] + 20 * rng.normal(size=120))
+    table = Table(X, y, task="regression")
+    options = {"discretization": discretization}
+    wanted = filters.mutual_information(X, y, task="regression", **options)
+    np.testing.assert_array_equal(filters.mutual_information(table, **options), wanted)
+    assert np.argmax(wanted) == 2
+    for criterion in ("jmi", "cmim"):
+        found = filters.information_selection(table, None, 2, criterion=criterion, **options)
+        assert found[0] == 2
+    assert filters.mrmr(table, None, 1, **options)[0] == 2
+    with pytest.warns(UserWarning, match="distinct whole numbers over 120 samples"):
+        filters.mutual_information(X, y, **options)

@@ -11,11 +11,15 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
+from bitsieve import MRMR, ReliefF
+from bitsieve.data import Table
+from bitsieve.evaluation import nested_cross_validate
 from bitsieve.filters._input import check_input
 from bitsieve.selectors._ranked import RankSelector
 
@@ -217,3 +221,13 @@ def test_a_column_for_a_target_and_labels_as_text() -> None:
     plain = Spread().fit(X, y)
     for other in (np.array(["c", "a", "b"])[y], pd.Series(y).astype("category")):
         np.testing.assert_array_equal(Spread().fit(X, other).scores_, plain.scores_)
+
+
+def test_a_table_is_refused_with_the_way_out() -> None:
+    table = Table(np.arange(40.0).reshape(20, 2) % 7, np.arange(20) % 2, names=["a", "b"])
+    for selector in (ReliefF(), MRMR()):
+        with pytest.raises(ValueError, match=r"table\.to_frame\(\)"):
+            selector.fit(table)
+        assert selector.fit(table.to_frame(), table.y).feature_names_in_.tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match=r"table\.to_frame\(\)"):
+        nested_cross_validate(ReliefF(), KNeighborsClassifier(1), table, table.y)

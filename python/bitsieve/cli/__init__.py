@@ -232,7 +232,10 @@ def rank(
     ] = None,
     top: Annotated[
         int,
-        typer.Option(min=1, help="Features to show, and for methods like mrmr to take."),
+        typer.Option(
+            min=1,
+            help="Features to show; methods like mrmr take as many, or 100 where several are combined.",
+        ),
     ] = 20,
     n_neighbors: Annotated[
         int | None, typer.Option(min=1, help="Neighbours of ReliefF and its kin.")
@@ -318,7 +321,7 @@ def datasets(
                 table.add_column(name, justify="right" if number else "left")
             for row in rows:
                 if row["task"] == "regression":
-                    row["task"] = "regression (from Python)"
+                    row["task"] = "regression (rank)"
                 table.add_row(*(str(row[key]) for key in row))
             console = Console(markup=False, highlight=False)
             if not console.is_terminal:

@@ -8,6 +8,7 @@ only where it was said to stand for a missing value; see :mod:`bitsieve.data.mis
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +32,9 @@ __all__ = [
 ]
 
 Task = Literal["classification", "regression"]
+
+#: More classes of whole numbers than this may well be a numeric target.
+_MANY_CLASSES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,6 +254,13 @@ def check_target(y: Any, n_samples: int, task: Task | None = None) -> Target:
         raise ValueError(
             "classification needs two classes or more, but y has 1 class: "
             f"{shorten(classes.tolist())} for all {plural(n_samples, 'sample')}"
+        )
+    if y.dtype.kind in "iuf" and len(classes) > max(_MANY_CLASSES, n_samples / 3):
+        warnings.warn(
+            f"y holds {len(classes)} distinct whole numbers over {plural(n_samples, 'sample')} and is "
+            "taken for classes; if they are numbers to predict, say so (task='regression') or take "
+            "a method for numbers",
+            stacklevel=2,
         )
     return Target(y, "classification", classes, codes.reshape(-1).astype(np.int32))
 

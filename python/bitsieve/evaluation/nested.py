@@ -118,7 +118,16 @@ def nested_cross_validate(
     base = key_of(random_state)
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must be strictly between 0 and 1, got {level!r}")
+    if type(X).__name__ == "Table":
+        raise ValueError(
+            "X must be an array or a DataFrame; of a Table pass table.to_frame() and table.y"
+        )
     X, y, groups = indexable(X, y, groups)
+    if estimator is not None and hasattr(selector, "fit") and not hasattr(selector, "transform"):
+        raise ValueError(
+            f"selector must transform, but {_named(selector)} does not; leave out its last step, "
+            "or pass estimator=None to have that step predict"
+        )
     selector, estimator = _split_estimator(selector, estimator)
     search = last_selecting_step(selector)
     search_scoring = getattr(search, "scoring", None)
@@ -284,3 +293,9 @@ def _scorer_name(scoring: str | Callable[..., float] | None, estimator: Any) -> 
     if scoring is None:
         return "r2" if is_regressor(estimator) else "accuracy"
     return getattr(scoring, "__name__", type(scoring).__name__)
+
+
+def _named(selector: Any) -> str:
+    steps = getattr(selector, "steps", None)
+    name = type(selector).__name__
+    return f"a {name} that ends in {type(steps[-1][1]).__name__}" if steps else f"a {name}"

@@ -264,12 +264,13 @@ def table_and_target(
     n_jobs: int | None,
 ) -> tuple[Discrete, Coded]:
     """X and y as levels; see :func:`discrete_table` and :func:`coded_target`."""
-    if y is None and not hasattr(X, "y"):
+    if y is None and isinstance(X, Table):
+        y, task = X.y, task or X.task
+    if y is None:
         raise ValueError("y is needed: the labels or numbers to score the features against")
     how: dict[str, Any] = {"discretization": discretization, "n_bins": n_bins}
     if discretization == "mdl":  # needs classes, and says so in words of its own
-        target = X.y if y is None else y
-        coded_target(target, len(target), task=task, **how)
+        coded_target(y, len(y), task=task, **how)
     found = discrete_table(
         X, y, missing=missing, discrete_features=discrete_features, n_jobs=n_jobs, **how
     )

@@ -162,11 +162,11 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
 
     def _check_input(self, X: Any, y: Any) -> Table:
         """Check X and y and set what scikit-learn expects about features."""
+        refuse_what_scikit_learn_refuses(X)
         if y is None:
             raise needs_target(self)
         if getattr(y, "ndim", 1) == 2:
             y = column_or_1d(y, warn=True)
-        refuse_what_scikit_learn_refuses(X)
         table = Table(X, y, task="regression" if is_regressor(self.estimator) else "classification")
         # The table has checked the values; what is left are names and number of the features.
         validate_data(self, X, y, skip_check_array=True)

@@ -107,11 +107,11 @@ class RankSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ValueError
             Where X or y are not fit for use, or a parameter is out of its range.
         """
+        refuse_what_scikit_learn_refuses(X)
         if y is None and self._needs_target:
             raise needs_target(self)
         if getattr(y, "ndim", 1) == 2:
             y = column_or_1d(y, warn=True)
-        refuse_what_scikit_learn_refuses(X)
         self._check_threshold()
         shape: tuple[int, ...] = getattr(X, "shape", ())
         self._n_wanted(shape[1] if len(shape) == 2 else None)  # before a long computation

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bitsieve.data import Table
+
 __all__ = ["needs_target", "refuse_what_scikit_learn_refuses"]
 
 
@@ -29,10 +31,15 @@ def refuse_what_scikit_learn_refuses(X: Any) -> None:
     Raises
     ------
     ValueError
-        For a table without a column.
+        For a table without a column, or a :class:`bitsieve.data.Table`.
     TypeError
         For an object that no number can be made of; it names the type.
     """
+    if isinstance(X, Table):
+        raise ValueError(
+            "selectors take arrays and DataFrames, as scikit-learn's do; of a Table pass "
+            "table.to_frame() and table.y"
+        )
     shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) == 2 and shape[1] == 0:
         raise ValueError(

@@ -122,11 +122,11 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
             )
         if self.method is None:
             raise ValueError("method must be a name such as 'mdl' or 'equal_width', got None")
+        refuse_what_scikit_learn_refuses(X)
         if self.method == "mdl" and y is None:
             raise needs_target(self)
         if getattr(y, "ndim", 1) == 2:
             y = column_or_1d(y, warn=True)
-        refuse_what_scikit_learn_refuses(X)
         found = find_cuts(
             X,
             y,
