@@ -142,10 +142,12 @@ def _doubtful(columns: Columns, mean: Floats, square: Floats) -> NDArray[np.int6
 
 
 def _scaled(X: NDArray[Any], where: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
-    chosen = X[:, where] / 4  # so that differences fit
-    shifted = chosen - chosen[0]
+    chosen = X[:, where]
+    quarter = 2 * (np.abs(chosen).max(axis=0) > 1.0)  # so that differences of great numbers fit
+    shifted = np.ldexp(chosen, -quarter)
+    shifted -= shifted[0].copy()
     exponent = np.frexp(np.abs(shifted).max(axis=0))[1].astype(np.int64)
-    return np.ascontiguousarray(np.ldexp(shifted, -exponent)), exponent + 2
+    return np.ascontiguousarray(np.ldexp(shifted, -exponent)), exponent + quarter
 
 
 def _sparse_scaled(X: Any) -> tuple[Any, NDArray[np.int64] | None]:

@@ -220,7 +220,7 @@ def _combined(
         return np.asarray(weights @ (n_features - block) / len(block))
     if method == "median":
         return n_features + 1.0 - _weighted_median(block, weights)
-    return -_log_rho(block / n_features) / _LN10
+    return 0.0 - _log_rho(block / n_features) / _LN10  # no -0.0
 
 
 def _weighted_median(

@@ -153,10 +153,8 @@ def spearman(
         h = kruskal_statistic(columns, n_jobs)
         scores = np.sqrt(np.minimum(h / (columns.n_samples - 1), 1.0))
         return (scores, upper_chi2(h, len(columns.classes) - 1)) if p_values else scores
-    from scipy.stats import rankdata
-
     n = columns.n_samples
-    target = rankdata(numbers) - (n + 1) / 2
+    target = _ranks(numbers) - (n + 1) / 2
     codes = np.zeros(n, dtype=np.int32)
     sums, ties, cross = _core.rank_sums(columns.X, codes, 1, target, effective_n_jobs(n_jobs))
     if not np.isfinite(sums).all():
@@ -184,6 +182,13 @@ def _correlation(columns: Columns, y: Floats, n_jobs: int | None) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         r = cross / np.sqrt(square)
     return np.where(square > 0, np.clip(r, -1.0, 1.0), 0.0)
+
+
+def _ranks(values: Floats) -> Floats:
+    """Ranks from 1 on, equal values sharing the mean of theirs."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    out: Floats = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    return out
 
 
 def _refuse_sign(columns: Columns, signed: bool) -> None:

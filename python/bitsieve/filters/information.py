@@ -337,7 +337,13 @@ def _condition(given: Any, n_samples: int, discretization: str | None, n_bins: i
         )
     parts = []
     for column in columns.reshape(n_samples, -1).T:
-        _, codes = np.unique(column, return_inverse=True)
+        _refuse_missing(column)
+        try:
+            _, codes = np.unique(column, return_inverse=True)
+        except TypeError:
+            raise ValueError(
+                "given must hold numbers or text, but a column holds both; pass it as text"
+            ) from None
         if column.dtype.kind == "f" and (column != np.rint(column)).any():
             parts.append(
                 coded_target(
@@ -351,6 +357,17 @@ def _condition(given: Any, n_samples: int, discretization: str | None, n_bins: i
         else:
             parts.append(Coded(codes.astype(np.int32).reshape(-1), int(codes.max()) + 1))
     return _combined(parts)
+
+
+def _refuse_missing(column: NDArray[Any]) -> None:
+    """Refuse None, NaN and NaT: whether they are a level is for the caller to say."""
+    absent = np.array([v is None or bool(v != v) for v in column.tolist()], dtype=bool)
+    if absent.any():
+        raise ValueError(
+            f"given has {plural(int(absent.sum()), 'missing value')} (the first at "
+            f"{int(absent.argmax())}, counted from 0); drop these samples, or put a label in their "
+            "place"
+        )
 
 
 def _combined(parts: list[Coded]) -> Coded:
