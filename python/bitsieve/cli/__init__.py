@@ -234,7 +234,7 @@ def rank(
         int,
         typer.Option(
             min=1,
-            help="Features to show; methods like mrmr take as many, or 100 where several are combined.",
+            help="Features to show; greedy methods take as many, or 100 where rankings combine.",
         ),
     ] = 20,
     n_neighbors: Annotated[

@@ -257,9 +257,9 @@ def check_target(y: Any, n_samples: int, task: Task | None = None) -> Target:
         )
     if y.dtype.kind in "iuf" and len(classes) > max(_MANY_CLASSES, n_samples / 3):
         warnings.warn(
-            f"y holds {len(classes)} distinct whole numbers over {plural(n_samples, 'sample')} and is "
-            "taken for classes; if they are numbers to predict, say so (task='regression') or take "
-            "a method for numbers",
+            f"y holds {len(classes)} distinct whole numbers over "
+            f"{plural(n_samples, 'sample')} and is taken for classes; if they are numbers to "
+            "predict, say so (task='regression') or take a method for numbers",
             stacklevel=2,
         )
     return Target(y, "classification", classes, codes.reshape(-1).astype(np.int32))
