@@ -14,6 +14,7 @@ from typing import Any
 
 __all__ = [
     "CheckpointMismatch",
+    "ManyClassesWarning",
     "MissingExtra",
     "closest",
     "name_columns",
@@ -25,6 +26,10 @@ __all__ = [
 
 class CheckpointMismatch(ValueError):
     """A checkpoint was written by another run: other data, parameters, splits or version."""
+
+
+class ManyClassesWarning(UserWarning):
+    """Whole numbers were taken for classes although there are very many of them."""
 
 
 class MissingExtra(ImportError):

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._errors import ManyClassesWarning
 from bitsieve.cli.input import JobInput, load_input, make_folder, refuse_file
 from bitsieve.cli.record import command_of, json_line, record_of, try_all
 from bitsieve.cli.terminal import console_of_stdout, plain_warnings, rendered, say
@@ -92,6 +93,7 @@ class RankJob:
         refuse_file(self.out)
         filters = self._filters()
         with plain_warnings():
+            warnings.simplefilter("ignore", ManyClassesWarning)  # said in the options' own words
             data = self._data(filters)
         _check_target(filters, data)
         self._check_missing(filters, data)
@@ -103,6 +105,7 @@ class RankJob:
         seed = secrets.randbits(32) if self.seed is None and is_random else self.seed
         start = time.perf_counter()
         with plain_warnings():
+            warnings.simplefilter("ignore", ManyClassesWarning)
             self._doubt_classes(data)
             n_greedy = self.top if len(filters) == 1 else max(self.top, N_GREEDY)
             found = [self._ranked(method, data, seed, n_greedy) for method in filters]

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from bitsieve._errors import plural, shorten
+from bitsieve._errors import ManyClassesWarning, plural, shorten
 from bitsieve.data.frames import column_names, is_frame, matrix_of_frame, refuse_text
 from bitsieve.data.missing import check_finite, row_chunks
 
@@ -260,6 +260,7 @@ def check_target(y: Any, n_samples: int, task: Task | None = None) -> Target:
             f"y holds {len(classes)} distinct whole numbers over "
             f"{plural(n_samples, 'sample')} and is taken for classes; if they are numbers to "
             "predict, say so (task='regression') or take a method for numbers",
+            ManyClassesWarning,
             stacklevel=2,
         )
     return Target(y, "classification", classes, codes.reshape(-1).astype(np.int32))
