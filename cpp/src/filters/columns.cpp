@@ -39,6 +39,16 @@ void rank_in_place(double* values, std::size_t n, std::size_t stride,
   for (std::size_t i = 0; i < n; ++i) values[i * stride] = ranks[i];
 }
 
+// Sums of squares below this may have lost digits to underflow.
+constexpr double least_square = 1e-280;
+
+bool all_equal(const double* values, std::size_t n) {
+  for (std::size_t i = 1; i < n; ++i) {
+    if (values[i * lanes] != values[0]) return false;
+  }
+  return true;
+}
+
 struct Scratch {
   AlignedVector<double> tile, class_means;
   std::vector<std::uint32_t> order;
@@ -92,7 +102,10 @@ void UnitColumns::build(bool ranks, const FTarget& target, int n_threads, const 
                           scratch.class_means.data(),
                           target.numbers ? numbers.data() : nullptr, &moments);
       bool fine = true;
-      for (std::size_t l = 0; l < count; ++l) fine = fine && std::isfinite(moments.square[l]);
+      for (std::size_t l = 0; l < count; ++l) {
+        fine = fine && std::isfinite(moments.square[l]) &&
+               (moments.square[l] > least_square || all_equal(tile + l, n_));
+      }
       if (!fine) {
         finite = false;
         continue;

@@ -18,7 +18,14 @@ from bitsieve import _core
 from bitsieve._threads import effective_n_jobs
 from bitsieve.filters._columns import BLOCK, Columns
 
-__all__ = ["Moments", "class_moments", "in_blocks", "target_moments"]
+__all__ = [
+    "Moments",
+    "class_moments",
+    "in_blocks",
+    "scaled_columns",
+    "scaled_sparse",
+    "target_moments",
+]
 
 Floats = NDArray[np.float64]
 
@@ -64,14 +71,14 @@ def class_moments(
     threads = effective_n_jobs(n_jobs)
     counts = np.bincount(codes, minlength=n_classes).astype(np.float64)
     if columns.is_sparse:
-        fitting, exponents = _sparse_scaled(columns.X)
+        fitting, exponents = scaled_sparse(columns.X)
         return Moments(counts, *_sparse_moments(fitting, codes, counts), exponents)
     X = columns.X
     mean, square = _core.class_moments(X, codes, n_classes, threads)
     bad = _doubtful(columns, mean, square)
     if bad is None:
         return Moments(counts, mean, square)
-    scaled, exponent = _scaled(X, bad)
+    scaled, exponent = scaled_columns(X, bad)
     mean[:, bad], square[:, bad] = _core.class_moments(scaled, codes, n_classes, threads)
     exponents = np.zeros(X.shape[1], dtype=np.int64)
     exponents[bad] = exponent
@@ -91,11 +98,13 @@ def target_moments(columns: Columns, y: Floats, n_jobs: int | None) -> tuple[Flo
     """
     threads = effective_n_jobs(n_jobs)
     if columns.is_sparse:
-        return _sparse_products(_sparse_scaled(columns.X)[0], y)
+        return _sparse_products(scaled_sparse(columns.X)[0], y)
     square, cross = _core.target_moments(columns.X, y, threads)
     bad = _doubtful(columns, cross[None], square[None])
     if bad is not None:
-        square[bad], cross[bad] = _core.target_moments(_scaled(columns.X, bad)[0], y, threads)
+        square[bad], cross[bad] = _core.target_moments(
+            scaled_columns(columns.X, bad)[0], y, threads
+        )
     return square, cross
 
 
@@ -141,7 +150,8 @@ def _doubtful(columns: Columns, mean: Floats, square: Floats) -> NDArray[np.int6
     return where if len(where) else None
 
 
-def _scaled(X: NDArray[Any], where: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
+def scaled_columns(X: NDArray[Any], where: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
+    """Some columns of float64, less their first value, over powers of two; and these powers."""
     chosen = X[:, where]
     quarter = 2 * (np.abs(chosen).max(axis=0) > 1.0)  # so that differences of great numbers fit
     shifted = np.ldexp(chosen, -quarter)
@@ -150,7 +160,7 @@ def _scaled(X: NDArray[Any], where: NDArray[np.int64]) -> tuple[Floats, NDArray[
     return np.ascontiguousarray(np.ldexp(shifted, -exponent)), exponent + quarter
 
 
-def _sparse_scaled(X: Any) -> tuple[Any, NDArray[np.int64] | None]:
+def scaled_sparse(X: Any) -> tuple[Any, NDArray[np.int64] | None]:
     """Columns whose squares fit into float64, and the power of two each was divided by."""
     size = np.abs(X.data)
     if not size.any() or (size.max() < _GREAT and size[size > 0].min() > 1 / _GREAT):

@@ -14,8 +14,9 @@ from bitsieve._errors import plural
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.validation import Task
-from bitsieve.filters._columns import Columns, check_columns
+from bitsieve.filters._columns import Columns, centred_numbers, check_columns
 from bitsieve.filters._discrete import Correction, Discretization, Missing
+from bitsieve.filters._moments import scaled_columns, scaled_sparse
 from bitsieve.filters._positions import wanted
 from bitsieve.filters.information_selection import information_selection
 
@@ -255,18 +256,19 @@ def _unit_columns(columns: Columns, ranks: bool, scored: bool, n_threads: int) -
     elif scored:
         if n < 3:
             raise ValueError("F of a regression needs 3 samples or more, got 2")
-        options["numbers"] = columns.y.astype(np.float64)
+        numbers = columns.y.astype(np.float64)
+        varies = bool((numbers != numbers[0]).any())
+        options["numbers"] = centred_numbers(numbers) if varies else numbers
     if columns.is_sparse:
-        X = columns.X
+        X = scaled_sparse(columns.X)[0]
         return _core.sparse_unit_columns(
             X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, n, **options
         )
     unit = _core.UnitColumns(columns.X, **options)
-    if not unit.is_finite:
+    if not unit.is_finite:  # squares that do not fit into float64, or values that are none
         columns.refuse()
-        raise ValueError(
-            "squares of the values of X are too great for float64; divide X by its greatest value"
-        )
+        fitting = scaled_columns(columns.X, np.arange(columns.n_features))[0]
+        unit = _core.UnitColumns(fitting, **options)
     return unit
 
 
