@@ -92,8 +92,7 @@ class RankJob:
         """
         refuse_file(self.out)
         filters = self._filters()
-        with plain_warnings():
-            warnings.simplefilter("ignore", ManyClassesWarning)  # said in the options' own words
+        with plain_warnings(ignore=ManyClassesWarning):  # said in the options' own words
             data = self._data(filters)
         _check_target(filters, data)
         self._check_missing(filters, data)
@@ -104,8 +103,7 @@ class RankJob:
         is_random = any(method.takes("random_state") for method in filters)
         seed = secrets.randbits(32) if self.seed is None and is_random else self.seed
         start = time.perf_counter()
-        with plain_warnings():
-            warnings.simplefilter("ignore", ManyClassesWarning)
+        with plain_warnings(ignore=ManyClassesWarning):
             self._doubt_classes(data)
             n_greedy = self.top if len(filters) == 1 else max(self.top, N_GREEDY)
             found = [self._ranked(method, data, seed, n_greedy) for method in filters]

@@ -43,8 +43,8 @@ def rendered(console: Console, *parts: Any) -> str:
 
 
 @contextmanager
-def plain_warnings() -> Iterator[None]:
-    """Show each warning once, on one line of stderr, while a job runs."""
+def plain_warnings(ignore: type[Warning] | None = None) -> Iterator[None]:
+    """Show each warning once, on one line of stderr, while a job runs; those to ignore never."""
     seen: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -56,4 +56,6 @@ def plain_warnings() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.showwarning = show
+        if ignore is not None:
+            warnings.simplefilter("ignore", ignore)
         yield
