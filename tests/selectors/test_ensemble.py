@@ -186,3 +186,11 @@ def test_pickles_without_the_table_and_in_a_pipeline() -> None:
     model = make_pipeline(StandardScaler(), EnsembleRanker(means_apart, n_bootstraps=3), Ridge())
     again = pickle.loads(pickle.dumps(model.fit(X, y)))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_an_error_names_the_bootstrap_sample() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = np.r_[1, np.zeros(39, dtype=int)]
+    ranker = EnsembleRanker("t", n_bootstraps=20, stratify=False, random_state=0)
+    with pytest.raises(ValueError, match=r"needs two classes.*\(in bootstrap sample \d+ of 20\)"):
+        ranker.fit(X, y)

@@ -168,3 +168,9 @@ def test_refusals() -> None:
         UnivariateSelector("auc", scorer_options={"n_jobs": 1}).fit(X, y)
     with pytest.raises(ValueError, match="n_features_to_select is 5, but X has 4 features"):
         UnivariateSelector(n_features_to_select=5).fit(X, y)
+
+
+def test_options_of_the_scorer_are_a_mapping() -> None:
+    X, y = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 0, 1]
+    with pytest.raises(ValueError, match="scorer_options must be a mapping"):
+        UnivariateSelector(scorer_options=3).fit(X, y)  # type: ignore[arg-type]

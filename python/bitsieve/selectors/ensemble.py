@@ -161,15 +161,20 @@ class EnsembleRanker(RankSelector):
 
         def one(index: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
             rows = draw(groups, self.sample_size, replace=self.replace, key=key, index=index)
-            ranked = rank_with(
-                ranker,
-                _safe_indexing(table, rows),
-                None if y is None else y[rows],
-                n_features=n_features,
-                n_greedy=min(n_features, max(N_GREEDY, n_top)),
-                n_jobs=self.n_jobs,
-                key=SeedWords(key, _RANKERS).one(index),
-            )
+            try:
+                ranked = rank_with(
+                    ranker,
+                    _safe_indexing(table, rows),
+                    None if y is None else y[rows],
+                    n_features=n_features,
+                    n_greedy=min(n_features, max(N_GREEDY, n_top)),
+                    n_jobs=self.n_jobs,
+                    key=SeedWords(key, _RANKERS).one(index),
+                )
+            except ValueError as error:
+                raise ValueError(
+                    f"{error} (in bootstrap sample {index + 1} of {n_bootstraps})"
+                ) from error
             positions = positions_of([ranked.keys], given="rankings", lacking=lacking)[0]
             # Half positions of up to four million features are exact in float32.
             first = positions_of_scores(-ranked.keys) <= n_top

@@ -142,6 +142,11 @@ class UnivariateSelector(RankSelector):
                 )
             if not is_number(self.fdr) or not 0.0 < self.fdr < 1.0:
                 raise ValueError(f"fdr must lie in (0, 1) or be None, got {self.fdr!r}")
+        if self.scorer_options is not None and not isinstance(self.scorer_options, Mapping):
+            raise ValueError(
+                "scorer_options must be a mapping of names to values, such as "
+                f"{{'equal_var': False}}, or None, got {self.scorer_options!r}"
+            )
         options = dict(self.scorer_options or {})
         for fixed in ("p_values", "signed", "n_jobs"):
             if fixed in options:
