@@ -1,5 +1,6 @@
 #include "bitsieve/filters/entropy.hpp"
 
+#include <array>
 #include <cmath>
 
 namespace bitsieve {
@@ -30,6 +31,17 @@ double scale_for_primes(double scale) {
   return best;
 }
 
+// The unit for numbers below 2^exponent; found once.
+double scale_of(int exponent) {
+  static const std::array<double, 11> scales = [] {
+    std::array<double, 11> found{};
+    int bits = 46;
+    for (double& scale : found) scale = scale_for_primes(std::ldexp(1.0, bits--));
+    return found;
+  }();
+  return scales.at(static_cast<std::size_t>(exponent));  // 128 log 128 is below 2^10
+}
+
 std::int64_t log_by_primes(std::size_t k, double scale) {
   std::int64_t sum = 0;
   for (std::size_t prime = 2; k > 1; ++prime) {
@@ -48,7 +60,7 @@ EntropyTable::EntropyTable(std::size_t n, Correction correction, double prior)
   std::frexp(std::fmax(most * std::log(most), 1.0), &exponent);
   scale_ = std::ldexp(1.0, 46 - exponent);
   const bool by_primes = n <= most_exact && correction_ != Correction::dirichlet;
-  if (by_primes) scale_ = scale_for_primes(scale_);
+  if (by_primes) scale_ = scale_of(exponent);
   unit_ = 1.0 / (scale_ * most);
   total_ = entry(most);
   if (correction_ == Correction::dirichlet) return;
