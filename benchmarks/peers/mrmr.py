@@ -5,7 +5,7 @@
     python benchmarks/peers/mrmr.py --slow     # and the rivals that take minutes
 
 FCQ on continuous columns, MID on three levels (mean +/- one standard deviation). Rival and bitsieve
-take turns; times are the least of the rounds; public functions from arrays or frames to the order,
+take turns, each after a call of its own that does not count; times are the least of the rounds; public functions from arrays or frames to the order,
 the checks of the input included (frames are made beforehand for those that take nothing else).
 Every row prints how far the two orders agree from the first feature on.
 """
@@ -31,10 +31,11 @@ def made(n: int, p: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 def least(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Return the least time of each call; they take turns."""
+    """Return the least time of each call, warm: a call of its own goes before each that counts."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
+            call()
             start = time.perf_counter()
             call()
             times[name].append(time.perf_counter() - start)

@@ -6,9 +6,10 @@
     python benchmarks/peers/relief.py --large      # MultiSURF on 2,350 x 230,000 alone
 
 Uniform noise in float64, two classes, ten neighbours, all samples; public functions from arrays to
-scores, the checks of the input included. Rival and bitsieve take turns; times are the least of the
-rounds, "fresh" is a process of its own from the first import of the package to the scores (a
-rival that compiles does so in each). Every row asserts that both give the same scores.
+scores, the checks of the input included. Rival and bitsieve take turns, each after a call of its
+own that does not count; times are the least of the rounds. "Fresh" is a process of its own from the
+first import of the package to the scores (a rival that compiles does so in each). Every row asserts
+that both give the same scores.
 """
 
 from __future__ import annotations
@@ -68,10 +69,11 @@ print(json.dumps({"seconds": seconds, "peak": peak, "input": X.nbytes,
 
 
 def least(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Return the least time of each call; they take turns."""
+    """Return the least time of each call, warm: a call of its own goes before each that counts."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
+            call()
             start = time.perf_counter()
             call()
             times[name].append(time.perf_counter() - start)
