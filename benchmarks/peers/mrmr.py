@@ -5,9 +5,10 @@
     python benchmarks/peers/mrmr.py --slow     # and the rivals that take minutes
 
 FCQ on continuous columns, MID on three levels (mean +/- one standard deviation). Rival and bitsieve
-take turns, each after a call of its own that does not count; times are the least of the rounds; public functions from arrays or frames to the order,
-the checks of the input included (frames are made beforehand for those that take nothing else).
-Every row prints how far the two orders agree from the first feature on.
+take turns, each after a call of its own that does not count; times are the least of the rounds.
+Public functions from arrays or frames to the order, the checks of the input included (frames are
+made beforehand for those that take nothing else). Every row prints how far the two orders agree from
+the first feature on.
 """
 
 from __future__ import annotations
