@@ -7,7 +7,7 @@
 FCQ on continuous columns, MID on three levels (mean +/- one standard deviation). Rival and bitsieve
 take turns, each after a call of its own that does not count; times are the least of the rounds.
 Public functions from arrays or frames to the order, the checks of the input included (frames are
-made beforehand for those that take nothing else). Every row prints how far the two orders agree from
+made beforehand for those that take nothing else). Every row prints how far the orders agree from
 the first feature on.
 """
 
