@@ -1,8 +1,8 @@
 """mRMR beside mrmrs (Rust), mrmr-selection and fast-select, in one run.
 
     pip install '.[bench]'
-    python benchmarks/peers/redundancy.py            # shapes of two minutes
-    python benchmarks/peers/redundancy.py --slow     # and the rivals that take minutes
+    python benchmarks/peers/redundancy.py           # shapes of two minutes
+    python benchmarks/peers/redundancy.py --slow    # and the rivals that take minutes
 
 FCQ on continuous columns, MID on three levels (mean +/- one standard deviation). Rival and bitsieve
 take turns, each after a call of its own that does not count; times are the least of the rounds.
