@@ -5,10 +5,10 @@
     python benchmarks/peers/redundancy.py --slow    # and the rivals that take minutes
 
 FCQ on continuous columns, MID on three levels (mean +/- one standard deviation). Rival and bitsieve
-take turns, each after a call of its own that does not count; times are the least of the rounds.
-Public functions from arrays or frames to the order, the checks of the input included (frames are
-made beforehand for those that take nothing else). Every row prints how far the orders agree from
-the first feature on.
+take turns, each call that counts on a new table, after one of its own on another; times are the
+least of the rounds. Public functions from arrays or frames to the order, the checks of the input
+included (frames are made beforehand for those that take nothing else). Every row prints how far the
+orders agree from the first feature on.
 """
 
 from __future__ import annotations
@@ -21,24 +21,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Table = tuple[NDArray[np.float64], NDArray[np.int64]]
 
-def made(n: int, p: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+
+def made(shape: tuple[int, int], seed: int) -> Table:
     """Return a table whose first fiftieth of the features tells two classes apart."""
-    rng = np.random.default_rng(0)
+    n, p = shape
+    rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
     X = rng.normal(size=(n, p))
     X[:, : p // 50] += 0.6 * y[:, None] + 0.5 * rng.normal(size=(n, 1))
     return X, y
 
 
-def least(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Return the least time of each call, warm: a call of its own goes before each that counts."""
+def least(
+    calls: dict[str, Callable[[Any], Any]], make: Callable[[int], dict[str, Any]], rounds: int
+) -> dict[str, float]:
+    """Return the least time of each call, warm, each time on a table that it has not seen.
+
+    A table comes in the form that each call takes, by the name of the call.
+    """
     times: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds):
-        for name, call in calls.items():
-            call()
+    known = make(0)
+    for round_ in range(rounds):
+        for number, (name, call) in enumerate(calls.items()):
+            table = make(1 + round_ * len(calls) + number)[name]
+            call(known[name])
             start = time.perf_counter()
-            call()
+            call(table)
             times[name].append(time.perf_counter() - start)
     return {name: min(values) for name, values in times.items()}
 
@@ -73,30 +83,34 @@ def fcq(shape: tuple[int, int], k: int, rounds: int, slow: bool) -> None:
 
     from bitsieve import filters
 
-    X, y = made(*shape)
     names = [str(i) for i in range(shape[1])]
-    frame = polars.DataFrame(X, schema=names)
-    target = polars.Series("y", y.astype(np.float64))
 
-    def rival() -> list[int]:
-        return [int(taken.name) for taken in mrmrs.mrmr(frame, target, k, "classification")]
+    def make(seed: int) -> dict[str, Any]:
+        X, y = made(shape, seed)
+        frame = polars.DataFrame(X, schema=names)
+        return {"mrmrs": (frame, polars.Series("y", y.astype(np.float64))), "bitsieve": (X, y)}
 
-    def ours() -> list[int]:
-        return filters.mrmr(X, y, k, criterion="FCQ").tolist()
+    def rival(table: Any) -> list[int]:
+        return [int(taken.name) for taken in mrmrs.mrmr(*table, k, "classification")]
 
-    agree = common(rival(), ours())
-    times = least({"mrmrs": rival, "bitsieve": ours}, rounds)
+    def ours(table: Any) -> list[int]:
+        return filters.mrmr(*table, k, criterion="FCQ").tolist()
+
+    first = make(0)
+    agree = common(rival(first["mrmrs"]), ours(first["bitsieve"]))
+    times = least({"mrmrs": rival, "bitsieve": ours}, make, rounds)
     report("FCQ", shape, k, times, f"; the first {agree} agree")
     if slow:
         import mrmr
         import pandas
 
+        X, y = first["bitsieve"]
         table = pandas.DataFrame(X, columns=names)
         labels = pandas.Series(y)
         start = time.perf_counter()
         chosen = mrmr.mrmr_classif(table, labels, k, show_progress=False)
         seconds = time.perf_counter() - start
-        agree = common([int(name) for name in chosen], ours())
+        agree = common([int(name) for name in chosen], ours((X, y)))
         print(
             f"  mrmr-selection {seconds:.1f} s, ratio {seconds / times['bitsieve']:.0f}; "
             f"the first {agree} agree",
@@ -108,22 +122,23 @@ def mid(shape: tuple[int, int], k: int, rounds: int, slow: bool) -> None:
     """MID on three levels beside fast-select where there is time."""
     from bitsieve import filters
 
-    X, y = made(*shape)
-    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-    levels = np.digitize(scaled, [-1.0, 1.0])
+    def make(seed: int) -> dict[str, Any]:
+        X, y = made(shape, seed)
+        return {"bitsieve": (np.digitize((X - X.mean(axis=0)) / X.std(axis=0), [-1.0, 1.0]), y)}
 
-    def ours() -> list[int]:
-        return filters.mrmr(levels, y, k, criterion="MID").tolist()
+    def ours(table: Any) -> list[int]:
+        return filters.mrmr(*table, k, criterion="MID").tolist()
 
-    times = least({"bitsieve": ours}, rounds)
+    times = least({"bitsieve": ours}, make, rounds)
     report("MID", shape, k, times, "")
     if slow:
         import fast_select
 
+        levels, y = make(0)["bitsieve"]
         start = time.perf_counter()
         found = fast_select.mRMR(n_features_to_select=k, method="MID").fit(levels, y)
         seconds = time.perf_counter() - start
-        agree = common([int(i) for i in found.top_features_], ours())
+        agree = common([int(i) for i in found.top_features_], ours((levels, y)))
         print(
             f"  fast-select {seconds:.1f} s, ratio {seconds / times['bitsieve']:.0f}; "
             f"the first {agree} agree",

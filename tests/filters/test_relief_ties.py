@@ -151,3 +151,28 @@ def test_swrf_star_in_strips(monkeypatch: pytest.MonkeyPatch) -> None:
     strips = filters.swrf_star(X, y, n_instances=50, random_state=1)
     np.testing.assert_allclose(strips, whole, rtol=0, atol=1e-12)
     np.testing.assert_allclose(whole, wanted, rtol=0, atol=1e-6)
+
+
+def float64_multisurf(X: Any, y: Any) -> Any:
+    """Two classes, all distances in float64."""
+    n = len(X)
+    unit = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    apart = [np.abs(column[:, None] - column) for column in unit.T]
+    distances = sum(apart)
+    np.fill_diagonal(distances, np.nan)
+    limit = np.nanmean(distances, axis=1) - np.nanstd(distances, axis=1) / 2
+    hit = y[:, None] == y
+    near = distances < limit[:, None]
+    coefficients = np.zeros((n, n))
+    for group, sign in ((near & hit, -1.0), (near & ~hit, 1.0)):
+        coefficients += sign * group / (n * np.maximum(group.sum(axis=1), 1))[:, None]
+    return np.array([(coefficients * difference).sum() for difference in apart])
+
+
+@pytest.mark.parametrize("seed", [3, 61, 83])
+def test_pairs_nearer_to_a_limit_than_the_grid_are_decided_exactly(seed: int) -> None:
+    """On these tables, too large for exact distances throughout, the grid alone errs by 1e-7."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.random((1500, 2)), rng.integers(0, 2, 1500)
+    found = filters.multisurf(X, y)
+    np.testing.assert_allclose(found, float64_multisurf(X, y), rtol=0, atol=1e-11)
