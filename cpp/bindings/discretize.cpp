@@ -18,7 +18,7 @@ using Values = std::variant<Array<float>, Array<double>>;
 using Cuts = std::pair<Array<double>, Array<std::int64_t>>;
 
 template <typename T>
-Samples<T> view(const Array<T>& x) {
+SampleRows<T> view(const Array<T>& x) {
   require(x.ndim() == 2, "X must have shape (n_samples, n_features)");
   return {x.data(), static_cast<std::size_t>(x.shape(0)), static_cast<std::size_t>(x.shape(1))};
 }
@@ -84,9 +84,9 @@ Array<std::uint8_t> apply(const Values& x, const Array<double>& cuts,
                 "begin must have n_features + 1 entries");
         const std::int64_t* ends = begin.data();
         const std::int64_t limit = missing_level ? 254 : 255;
-        require(ends[0] == 0 && ends[samples.n_features] == cuts.size(),
+        require(ends[0] == 0 && ends[samples.p] == cuts.size(),
                 "begin must run from 0 to the number of cuts");
-        for (std::size_t f = 0; f < samples.n_features; ++f) {
+        for (std::size_t f = 0; f < samples.p; ++f) {
           require(ends[f + 1] >= ends[f] && ends[f + 1] - ends[f] <= limit,
                   "begin must ascend, by 255 cuts a column at most");
         }

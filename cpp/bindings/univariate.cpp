@@ -21,13 +21,13 @@ using Values = std::variant<Array<float>, Array<double>>;
 using Codes = Array<std::int32_t>;
 using Numbers = Array<double>;
 
-// Calls function(Columns<T>) without the GIL.
+// Calls function(SampleRows<T>) without the GIL.
 template <typename Function>
 void over(const Values& x, Function&& function) {
   std::visit(
       [&](const auto& array) {
         using T = typename std::decay_t<decltype(array)>::value_type;
-        const Columns<T> columns{array.data(), static_cast<std::size_t>(array.shape(0)),
+        const SampleRows<T> columns{array.data(), static_cast<std::size_t>(array.shape(0)),
                                  static_cast<std::size_t>(array.shape(1))};
         const py::gil_scoped_release release;
         const InterruptScope scope(python_interrupt);

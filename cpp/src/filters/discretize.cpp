@@ -190,17 +190,17 @@ struct BlockSums {
 }  // namespace
 
 template <typename T>
-CutPoints mdl_cut_points(const Samples<T>& samples, const std::int32_t* classes,
+CutPoints mdl_cut_points(const SampleRows<T>& samples, const std::int32_t* classes,
                          std::size_t n_classes, bool distinct, int n_threads) {
-  const CountBits table(samples.n_samples);
+  const CountBits table(samples.n);
   return cut_blocks(
-      samples.n_features, narrow_block(samples.n_samples), n_threads,
+      samples.p, narrow_block(samples.n), n_threads,
       [&](std::size_t first, std::size_t last, std::vector<double>& cuts,
           std::vector<std::size_t>& ends) {
-        const std::size_t n = samples.n_samples;
+        const std::size_t n = samples.n;
         std::vector<T> block((last - first) * n);  // feature by feature
         for (std::size_t i = 0; i < n; ++i) {
-          const T* row = samples.values + i * samples.n_features;
+          const T* row = samples.data + i * samples.p;
           for (std::size_t f = first; f < last; ++f) block[(f - first) * n + i] = row[f];
         }
         MdlColumn column(table, n_classes, distinct);
@@ -219,15 +219,15 @@ CutPoints mdl_cut_points(const Samples<T>& samples, const std::int32_t* classes,
 }
 
 template <typename T>
-CutPoints mean_sd_cut_points(const Samples<T>& samples, double width, int n_threads) {
+CutPoints mean_sd_cut_points(const SampleRows<T>& samples, double width, int n_threads) {
   return cut_blocks(
-      samples.n_features, block_width, n_threads,
+      samples.p, block_width, n_threads,
       [&](std::size_t first, std::size_t last, std::vector<double>& cuts,
           std::vector<std::size_t>& ends) {
         const std::size_t n_columns = last - first;
         const auto for_each_row = [&](const auto& body) {
-          for (std::size_t i = 0; i < samples.n_samples; ++i) {
-            const T* row = samples.values + i * samples.n_features + first;
+          for (std::size_t i = 0; i < samples.n; ++i) {
+            const T* row = samples.data + i * samples.p + first;
             for (std::size_t f = 0; f < n_columns; ++f) body(f, static_cast<double>(row[f]));
           }
         };
@@ -269,16 +269,16 @@ CutPoints mean_sd_cut_points(const Samples<T>& samples, double width, int n_thre
 }
 
 template <typename T>
-CutPoints level_cut_points(const Samples<T>& samples, std::size_t max_levels, LevelFault* faults,
+CutPoints level_cut_points(const SampleRows<T>& samples, std::size_t max_levels, LevelFault* faults,
                            int n_threads) {
   return cut_blocks(
-      samples.n_features, block_width, n_threads,
+      samples.p, block_width, n_threads,
       [&](std::size_t first, std::size_t last, std::vector<double>& cuts,
           std::vector<std::size_t>& ends) {
         std::vector<std::vector<T>> levels(last - first);
         std::fill(faults + first, faults + last, LevelFault::none);
-        for (std::size_t i = 0; i < samples.n_samples; ++i) {
-          const T* row = samples.values + i * samples.n_features;
+        for (std::size_t i = 0; i < samples.n; ++i) {
+          const T* row = samples.data + i * samples.p;
           for (std::size_t f = first; f < last; ++f) {
             const T x = row[f];
             std::vector<T>& known = levels[f - first];
@@ -308,10 +308,10 @@ CutPoints level_cut_points(const Samples<T>& samples, std::size_t max_levels, Le
 }
 
 template <typename T>
-void apply_cut_points(const Samples<T>& samples, const double* cuts, const std::int64_t* begin,
+void apply_cut_points(const SampleRows<T>& samples, const double* cuts, const std::int64_t* begin,
                       bool missing_level, std::uint8_t* codes, int n_threads) {
   constexpr std::size_t most_in_line = 16;  // more cuts than this are searched by halving
-  const std::size_t p = samples.n_features;
+  const std::size_t p = samples.p;
   parallel_for(count_blocks(p), n_threads, [&](std::size_t b) {
     const std::size_t first = b * block_width;
     const std::size_t width = std::min(block_width, p - first);
@@ -330,8 +330,8 @@ void apply_cut_points(const Samples<T>& samples, const double* cuts, const std::
         }
       }
     }
-    for (std::size_t i = 0; i < samples.n_samples; ++i) {
-      const T* row = samples.values + i * p + first;
+    for (std::size_t i = 0; i < samples.n; ++i) {
+      const T* row = samples.data + i * p + first;
       std::uint8_t* out = codes + i * p + first;
       if (in_line) {
         std::int64_t level[block_width] = {};
@@ -360,11 +360,11 @@ void apply_cut_points(const Samples<T>& samples, const double* cuts, const std::
 }
 
 #define BITSIEVE_INSTANTIATE(T)                                                                    \
-  template CutPoints mdl_cut_points(const Samples<T>&, const std::int32_t*, std::size_t, bool,    \
+  template CutPoints mdl_cut_points(const SampleRows<T>&, const std::int32_t*, std::size_t, bool,    \
                                     int);                                                         \
-  template CutPoints mean_sd_cut_points(const Samples<T>&, double, int);                          \
-  template CutPoints level_cut_points(const Samples<T>&, std::size_t, LevelFault*, int);          \
-  template void apply_cut_points(const Samples<T>&, const double*, const std::int64_t*, bool,     \
+  template CutPoints mean_sd_cut_points(const SampleRows<T>&, double, int);                          \
+  template CutPoints level_cut_points(const SampleRows<T>&, std::size_t, LevelFault*, int);          \
+  template void apply_cut_points(const SampleRows<T>&, const double*, const std::int64_t*, bool,     \
                                  std::uint8_t*, int);
 BITSIEVE_INSTANTIATE(float)
 BITSIEVE_INSTANTIATE(double)

@@ -26,18 +26,18 @@ const MomentKernels<T>& moment_kernels() {
 }  // namespace
 
 template <typename T>
-void class_moments(Columns<T> x, const std::int32_t* codes, std::size_t n_classes, int n_threads,
+void class_moments(SampleRows<T> x, const std::int32_t* codes, std::size_t n_classes, int n_threads,
                    double* mean, double* square) {
   std::vector<std::vector<std::int32_t>> members(n_classes);
-  for (std::size_t i = 0; i < x.n_samples; ++i) {
+  for (std::size_t i = 0; i < x.n; ++i) {
     members[static_cast<std::size_t>(codes[i])].push_back(static_cast<std::int32_t>(i));
   }
   const auto& kernel = moment_kernels<T>();
-  const std::size_t p = x.n_features;
+  const std::size_t p = x.p;
   parallel_for(n_blocks(p), n_threads, [&](std::size_t chunk) {
     const std::size_t begin = chunk * block, width = std::min(block, p - begin);
     double sum[block], squares[block];
-    const T* first = x.values + begin;
+    const T* first = x.data + begin;
     for (std::size_t c = 0; c < n_classes; ++c) {
       double* means = mean + c * p + begin;
       double* spread = square + c * p + begin;
@@ -61,17 +61,17 @@ void class_moments(Columns<T> x, const std::int32_t* codes, std::size_t n_classe
 }
 
 template <typename T>
-void target_moments(Columns<T> x, const double* y, int n_threads, double* square, double* cross) {
+void target_moments(SampleRows<T> x, const double* y, int n_threads, double* square, double* cross) {
   const auto& kernel = moment_kernels<T>();
-  const std::size_t p = x.n_features;
+  const std::size_t p = x.p;
   double total = 0.0;  // what rounding leaves of zero
-  for (std::size_t i = 0; i < x.n_samples; ++i) total += y[i];
+  for (std::size_t i = 0; i < x.n; ++i) total += y[i];
   parallel_for(n_blocks(p), n_threads, [&](std::size_t chunk) {
     const std::size_t begin = chunk * block, width = std::min(block, p - begin);
     double sum[block], squares[block], products[block];
-    kernel.comoments(x.values + begin, p, x.n_samples, y, width, sum, squares, products);
+    kernel.comoments(x.data + begin, p, x.n, y, width, sum, squares, products);
     for (std::size_t f = 0; f < width; ++f) {
-      const double inner = sum[f] / static_cast<double>(x.n_samples);
+      const double inner = sum[f] / static_cast<double>(x.n);
       const double rest = squares[f] - sum[f] * inner;
       square[begin + f] = rest < 0 ? 0.0 : rest;
       cross[begin + f] = products[f] - total * inner;
@@ -80,22 +80,22 @@ void target_moments(Columns<T> x, const double* y, int n_threads, double* square
 }
 
 template <typename T>
-void target_products(Columns<T> x, const double* y, int n_threads, double* cross) {
+void target_products(SampleRows<T> x, const double* y, int n_threads, double* cross) {
   const auto& kernel = moment_kernels<T>();
-  const std::size_t p = x.n_features;
+  const std::size_t p = x.p;
   parallel_for(n_blocks(p), n_threads, [&](std::size_t chunk) {
     const std::size_t begin = chunk * block, width = std::min(block, p - begin);
-    kernel.weighted(x.values + begin, p, x.n_samples, y, width, cross + begin);
+    kernel.weighted(x.data + begin, p, x.n, y, width, cross + begin);
   });
 }
 
-template void class_moments(Columns<float>, const std::int32_t*, std::size_t, int, double*,
+template void class_moments(SampleRows<float>, const std::int32_t*, std::size_t, int, double*,
                             double*);
-template void class_moments(Columns<double>, const std::int32_t*, std::size_t, int, double*,
+template void class_moments(SampleRows<double>, const std::int32_t*, std::size_t, int, double*,
                             double*);
-template void target_moments(Columns<float>, const double*, int, double*, double*);
-template void target_moments(Columns<double>, const double*, int, double*, double*);
-template void target_products(Columns<float>, const double*, int, double*);
-template void target_products(Columns<double>, const double*, int, double*);
+template void target_moments(SampleRows<float>, const double*, int, double*, double*);
+template void target_moments(SampleRows<double>, const double*, int, double*, double*);
+template void target_products(SampleRows<float>, const double*, int, double*);
+template void target_products(SampleRows<double>, const double*, int, double*);
 
 }  // namespace bitsieve

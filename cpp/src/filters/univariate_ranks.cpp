@@ -59,11 +59,11 @@ std::size_t workers(int n_threads) {
 // Copies the listed features, lane for lane, the samples in the given order (all of them where it
 // is null); the last one fills what is left of pair_lanes.
 template <typename T>
-void gather(Columns<T> x, const std::size_t* order, const std::size_t* features, std::size_t m,
+void gather(SampleRows<T> x, const std::size_t* order, const std::size_t* features, std::size_t m,
             T* tile) {
   const bool neighbours = m == pair_lanes && features[m - 1] - features[0] == m - 1;
-  for (std::size_t k = 0; k < x.n_samples; ++k) {
-    const T* row = x.values + (order == nullptr ? k : order[k]) * x.n_features;
+  for (std::size_t k = 0; k < x.n; ++k) {
+    const T* row = x.data + (order == nullptr ? k : order[k]) * x.p;
     T* to = tile + k * pair_lanes;
     if (neighbours) {
       std::copy(row + features[0], row + features[0] + pair_lanes, to);
@@ -82,14 +82,14 @@ class KeyRanks {
   // Of features [begin, begin + width): calls known(f, lane, twice, ties) for those whose ranks the
   // keys tell, with twice[c * rank_lanes + lane]; gives the others, in ascending order.
   template <typename Known>
-  const std::vector<std::size_t>& operator()(Columns<T> x, const std::int32_t* codes,
+  const std::vector<std::size_t>& operator()(SampleRows<T> x, const std::int32_t* codes,
                                              std::size_t n_classes, std::size_t begin,
                                              std::size_t width, const Known& known) {
-    const std::size_t n = x.n_samples;
+    const std::size_t n = x.n;
     mask_ = n_classes <= 2 ? 1u : n_classes <= 4 ? 3u : 7u;
     keys_.resize(padded(n) * block);
     open_.clear();
-    typed_kernels<T>().rank_keys(x.values + begin, x.n_features, n, width, codes, mask_,
+    typed_kernels<T>().rank_keys(x.data + begin, x.p, n, width, codes, mask_,
                                  keys_.data(), lossy_, poison_);
     for (std::size_t tile = 0; tile < width; tile += rank_lanes) {
       const std::size_t m = std::min(rank_lanes, width - tile);
@@ -121,21 +121,21 @@ class KeyRanks {
 
   // Takes out of the open features those that are decimals.
   template <typename Known>
-  void decimals(Columns<T> x, const std::int32_t* codes, std::size_t n_classes,
+  void decimals(SampleRows<T> x, const std::int32_t* codes, std::size_t n_classes,
                 const Known& known) {
     static_assert(rank_lanes == pair_lanes);
     std::size_t left = 0;
-    tile_.resize(x.n_samples * pair_lanes);
+    tile_.resize(x.n * pair_lanes);
     for (std::size_t first = 0; first < open_.size(); first += rank_lanes) {
       const std::size_t m = std::min(rank_lanes, open_.size() - first);
       std::uint32_t lossy[rank_lanes], all = 1;
       std::fill(lossy, lossy + rank_lanes, 1u);
       if (2 * left <= first) {  // where they seldom are, no more are looked for
         gather(x, nullptr, open_.data() + first, m, tile_.data());
-        typed_kernels<T>().decimal_keys(tile_.data(), x.n_samples, codes, mask_, keys_.data(),
+        typed_kernels<T>().decimal_keys(tile_.data(), x.n, codes, mask_, keys_.data(),
                                         lossy);
         for (std::size_t lane = 0; lane < m; ++lane) all &= lossy[lane] != 0 ? 1u : 0u;
-        if (all == 0) rank(keys_.data(), x.n_samples, n_classes);
+        if (all == 0) rank(keys_.data(), x.n, n_classes);
       }
       for (std::size_t lane = 0; lane < m; ++lane) {
         const std::size_t f = open_[first + lane];
@@ -235,11 +235,11 @@ class FullRanks {
 
   // done(f, twice, ties, cross, poison) for each feature.
   template <typename Done>
-  void operator()(Columns<T> x, const Walk& walk, const std::size_t* features, std::size_t count,
+  void operator()(SampleRows<T> x, const Walk& walk, const std::size_t* features, std::size_t count,
                   const Done& done) {
     for (std::size_t k = 0; k < count; k += sort_lanes) {
       const std::size_t m = std::min(sort_lanes, count - k);
-      if (x.n_samples <= network_limit) {
+      if (x.n <= network_limit) {
         together(x, walk, features + k, m, done);
       } else {
         for (std::size_t lane = 0; lane < m; ++lane) alone(x, walk, features[k + lane], done);
@@ -251,15 +251,15 @@ class FullRanks {
   static constexpr bool single = sizeof(T) == sizeof(float);
 
   template <typename Done>
-  void together(Columns<T> x, const Walk& walk, const std::size_t* features, std::size_t m,
+  void together(SampleRows<T> x, const Walk& walk, const std::size_t* features, std::size_t m,
                 const Done& done) {
-    const std::size_t n = x.n_samples;
+    const std::size_t n = x.n;
     keys_.resize(padded(n) * sort_lanes);
     std::fill(keys_.begin() + static_cast<std::ptrdiff_t>(n * sort_lanes), keys_.end(),
               std::numeric_limits<double>::infinity());
     T poison[sort_lanes] = {};
     for (std::size_t i = 0; i < n; ++i) {
-      const T* row = x.values + i * x.n_features;
+      const T* row = x.data + i * x.p;
       for (std::size_t lane = 0; lane < sort_lanes; ++lane) {
         const T value = row[features[std::min(lane, m - 1)]];
         poison[lane] += value * T{0};
@@ -301,13 +301,13 @@ class FullRanks {
   }
 
   template <typename Done>
-  void alone(Columns<T> x, const Walk& walk, std::size_t feature, const Done& done) {
-    const std::size_t n = x.n_samples;
+  void alone(SampleRows<T> x, const Walk& walk, std::size_t feature, const Done& done) {
+    const std::size_t n = x.n;
     keys_.resize(n);
     order_.resize(n);
     double poison = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      const double value = static_cast<double>(x.values[i * x.n_features + feature]);
+      const double value = static_cast<double>(x.data[i * x.p + feature]);
       poison += value * 0.0;
       keys_[i] = std::isfinite(value) ? value : 0.0;
     }
@@ -330,8 +330,8 @@ class FullRanks {
 }  // namespace
 
 template <typename T>
-void pair_wins(Columns<T> x, const std::int32_t* codes, int n_threads, double* wins) {
-  const std::size_t n = x.n_samples, p = x.n_features;
+void pair_wins(SampleRows<T> x, const std::int32_t* codes, int n_threads, double* wins) {
+  const std::size_t n = x.n, p = x.p;
   std::vector<std::size_t> order;  // the samples of code 1, then the others
   for (std::size_t i = 0; i < n; ++i) {
     if (codes[i] == 1) order.push_back(i);
@@ -385,9 +385,9 @@ void pair_wins(Columns<T> x, const std::int32_t* codes, int n_threads, double* w
 }
 
 template <typename T>
-void rank_sums(Columns<T> x, const std::int32_t* codes, std::size_t n_classes, const double* y,
+void rank_sums(SampleRows<T> x, const std::int32_t* codes, std::size_t n_classes, const double* y,
                int n_threads, double* sums, double* ties, double* cross) {
-  const std::size_t n = x.n_samples, p = x.n_features;
+  const std::size_t n = x.n, p = x.p;
   const Walk walk{codes, n_classes, y, n};
   const bool by_keys = n <= keys_limit && n_classes <= key_classes_limit && y == nullptr;
   struct Scratch {
@@ -429,11 +429,11 @@ void rank_sums(Columns<T> x, const std::int32_t* codes, std::size_t n_classes, c
   });
 }
 
-template void pair_wins(Columns<float>, const std::int32_t*, int, double*);
-template void pair_wins(Columns<double>, const std::int32_t*, int, double*);
-template void rank_sums(Columns<float>, const std::int32_t*, std::size_t, const double*, int,
+template void pair_wins(SampleRows<float>, const std::int32_t*, int, double*);
+template void pair_wins(SampleRows<double>, const std::int32_t*, int, double*);
+template void rank_sums(SampleRows<float>, const std::int32_t*, std::size_t, const double*, int,
                         double*, double*, double*);
-template void rank_sums(Columns<double>, const std::int32_t*, std::size_t, const double*, int,
+template void rank_sums(SampleRows<double>, const std::int32_t*, std::size_t, const double*, int,
                         double*, double*, double*);
 
 }  // namespace bitsieve

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "bitsieve/core/aligned.hpp"
-#include "bitsieve/filters/samples.hpp"
+#include "bitsieve/filters/ranges.hpp"
 
 namespace bitsieve {
 

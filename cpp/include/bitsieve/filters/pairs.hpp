@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bitsieve/filters/samples.hpp"
+#include "bitsieve/filters/ranges.hpp"
 
 namespace bitsieve {
 

@@ -1,35 +1,16 @@
-// The user's table as the filters read it, float32 or float64, and what a feature's values span.
+// The user's table as the filters read it.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "bitsieve/isa/kernels.hpp"
 
 namespace bitsieve {
 
-// Samples x features, C order, finite.
+// Samples x features, C order, float32 or float64.
 template <typename T>
 struct SampleRows {
   const T* data;
   std::size_t n, p;
   const T* row(std::size_t i) const { return data + i * p; }
 };
-
-// How features are told apart by the Relief family: |a - b| / range for a numeric feature, 0 or 1
-// for a nominal one (whose values are codes from 0 on), 0 for a constant one.
-struct FeatureScale {
-  std::vector<double> low, range;    // range is 0 for a constant feature
-  std::vector<std::uint8_t> nominal; // empty where there is none
-  std::vector<double> weights;       // of the features in a distance; empty where all are 1
-  double largest_weight = 1.0;
-  bool is_nominal(std::size_t f) const { return !nominal.empty() && nominal[f] != 0; }
-  double weight(std::size_t f) const { return weights.empty() ? 1.0 : weights[f]; }
-};
-
-// Fills low and range from the samples. Reads the table once.
-template <typename T>
-void measure_ranges(const SampleRows<T>& samples, int n_threads, FeatureScale* scale);
 
 }  // namespace bitsieve

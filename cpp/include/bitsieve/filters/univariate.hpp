@@ -12,15 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace bitsieve {
+#include "bitsieve/filters/samples.hpp"
 
-// Samples x features, C order.
-template <typename T>
-struct Columns {
-  const T* values;
-  std::size_t n_samples;
-  std::size_t n_features;
-};
+namespace bitsieve {
 
 // Of each class c and feature f: mean[c * p + f], less the feature's value in the first sample, so
 // that a common offset does not eat the digits; square[c * p + f], the sum of squared differences
@@ -28,27 +22,27 @@ struct Columns {
 // cancellation costs a factor of m + 1 in the rounding at most, wherever that sample lies.
 // Classes without samples get zeros.
 template <typename T>
-void class_moments(Columns<T> x, const std::int32_t* codes, std::size_t n_classes, int n_threads,
+void class_moments(SampleRows<T> x, const std::int32_t* codes, std::size_t n_classes, int n_threads,
                    double* mean, double* square);
 
 // The same over all samples, and cross[f] = sum of (x - mean) * y. The numbers y sum to zero.
 template <typename T>
-void target_moments(Columns<T> x, const double* y, int n_threads, double* square, double* cross);
+void target_moments(SampleRows<T> x, const double* y, int n_threads, double* square, double* cross);
 
 // cross[f] = sum of x * y alone. The numbers y sum to zero.
 template <typename T>
-void target_products(Columns<T> x, const double* y, int n_threads, double* cross);
+void target_products(SampleRows<T> x, const double* y, int n_threads, double* cross);
 
 // wins[f] = how often a sample of `codes` 1 exceeds one of code 0, ties counting a half.
 // Every pair is compared: n_1 * n_0 must be below 2^31.
 template <typename T>
-void pair_wins(Columns<T> x, const std::int32_t* codes, int n_threads, double* wins);
+void pair_wins(SampleRows<T> x, const std::int32_t* codes, int n_threads, double* wins);
 
 // Ranks from 1, equal values sharing their mean: rank_sums[c * p + f] over each class; and
 // ties[f] = sum of t^3 - t over groups of t equal values. Where y is not null, also
 // cross[f] = sum of rank * y.
 template <typename T>
-void rank_sums(Columns<T> x, const std::int32_t* codes, std::size_t n_classes, const double* y,
+void rank_sums(SampleRows<T> x, const std::int32_t* codes, std::size_t n_classes, const double* y,
                int n_threads, double* rank_sums, double* ties, double* cross);
 
 }  // namespace bitsieve

@@ -1,4 +1,4 @@
-#include "bitsieve/filters/samples.hpp"
+#include "bitsieve/filters/ranges.hpp"
 
 #include <algorithm>
 #include <cmath>
