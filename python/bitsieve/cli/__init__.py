@@ -9,10 +9,11 @@
     input.py     what a job reads and where it may write; everything that is refused early
     record.py    what every job writes into run.json
     terminal.py  what a job says: tables, sentences, warnings
+    signals.py   SIGTERM and SIGHUP as Ctrl-C
 
-Exit codes: 0 done, 2 bad input (one line on stderr), 130 stopped by Ctrl-C after the results so
-far were written, 1 anything else. Everything heavy is imported inside the commands, so that
-``bitsieve --help`` answers at once.
+Exit codes: 0 done, 2 bad input (one line on stderr), 130 stopped by Ctrl-C (143 by SIGTERM, 129 by
+SIGHUP) after the results so far were written, 1 anything else. Everything heavy is imported inside
+the commands, so that ``bitsieve --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from bitsieve._errors import ManyClassesWarning
 from bitsieve._version import __version__
 from bitsieve.cli.errors import one_line_errors, show
+from bitsieve.cli.signals import signals_held, signals_stop, what_stopped
+from bitsieve.cli.terminal import plain_warnings
 
 if TYPE_CHECKING:
     from bitsieve.cli.job import FinishedJob
@@ -164,7 +168,7 @@ def select(
 
     Writes selection.csv, run.json and convergence.png into the --out folder.
     """
-    with one_line_errors():
+    with one_line_errors(), plain_warnings():
         from bitsieve.cli.job import FILES, Job
 
         job = Job(
@@ -192,8 +196,8 @@ def select(
         )
         done = job.run()
         _deliver(done, FILES, out, quiet=quiet, as_json=as_json)
-    if done.outcome.interrupted:
-        raise typer.Exit(130)
+    if done.stop is not None:
+        raise typer.Exit(what_stopped(done.stop)[1])
 
 
 @app.command()
@@ -272,7 +276,8 @@ def rank(
     Columns of text are categories where the method takes them. Writes ranking.csv (all features)
     and run.json into the --out folder. A ranking is no error estimate.
     """
-    with one_line_errors():
+    # That many classes are doubtful is said in the options' own words.
+    with one_line_errors(), plain_warnings(ignore=ManyClassesWarning):
         from bitsieve.cli.rank import RankJob
 
         job = RankJob(
@@ -342,7 +347,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Raises
     ------
     SystemExit
-        Always; 0 done, 2 bad input, 130 stopped by Ctrl-C, 1 anything else.
+        Always; 0 done, 2 bad input, 130 stopped by Ctrl-C, 143 by SIGTERM, 1 anything else.
     """
     # Closed by whoever started the program, such as a service: what is printed goes nowhere.
     if sys.stdout is None:
@@ -354,7 +359,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        with one_line_errors():
+        with one_line_errors(), signals_stop():
             given = list(sys.argv[1:] if arguments is None else arguments)
             code = app(given or ["--help"], standalone_mode=False)
     except typer.Exit as stop:
@@ -380,7 +385,10 @@ def _deliver(
             show(done.json())
         elif not quiet:
             show(done.text())
+    except KeyboardInterrupt as stop:
+        raise typer.Exit(what_stopped(stop)[1]) from None
     finally:
-        done.write()
+        with signals_held():
+            done.write()
     if not (as_json or quiet):
         show(f"\nWritten to {printable(str(out))}: {', '.join(files)}\n")

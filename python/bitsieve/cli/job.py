@@ -5,6 +5,7 @@
     FILE or --dataset -> (scale ->) search on all samples -> outer folds -> table, three files
                                        |                        |
                                      Ctrl-C: what there is so far is written, exit code 130
+                                     (SIGTERM likewise, 143)
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ import numpy as np
 from bitsieve._errors import closest
 from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
 from bitsieve.cli.record import command_of, json_line, record_of, try_all
-from bitsieve.cli.terminal import console_of_stdout, plain_warnings, rendered, say
+from bitsieve.cli.signals import what_stopped
+from bitsieve.cli.terminal import console_of_stdout, rendered, say
 from bitsieve.report import (
     STACKED_BELOW,
     Outcome,
@@ -71,7 +73,7 @@ class Job:
         Returns
         -------
         FinishedJob
-            With ``outcome.interrupted`` where Ctrl-C stopped it after the search had results.
+            With ``stop`` where Ctrl-C or SIGTERM stopped it after the search had results.
 
         Raises
         ------
@@ -98,8 +100,7 @@ class Job:
         make_folder(self.out)
         if self.progress is None:
             say(data.summary())
-        with plain_warnings():
-            return self._search(model, data)
+        return self._search(model, data)
 
     def _model(self, seed: int) -> Any:
         """Return the unfitted selector, in a pipeline where the columns are scaled."""
@@ -132,22 +133,18 @@ class Job:
 
     def _search(self, model: Any, data: JobInput) -> FinishedJob:
         selector = model.named_steps["selector"]
-        interrupted = False
+        nested = stop = seconds = None
         start = time.perf_counter()
         try:
             model.fit(data.X, data.y)
-        except KeyboardInterrupt:
+            seconds = time.perf_counter() - start
+            if self.outer_folds:
+                nested = self._outer_folds(model, data, selector.random_state)
+        except KeyboardInterrupt as error:
             if not hasattr(selector, "support_"):
                 raise
-            interrupted = True
-        seconds = time.perf_counter() - start
-
-        nested = None
-        if self.outer_folds and not interrupted:
-            try:
-                nested = self._outer_folds(model, data, selector.random_state)
-            except KeyboardInterrupt:
-                interrupted = True
+            stop = error
+        seconds = time.perf_counter() - start if seconds is None else seconds
         outcome = Outcome(
             source=data.source,
             method=self.method.lower(),
@@ -163,7 +160,7 @@ class Job:
             seconds=seconds,
             stop_reason=dict(selector.stop_reason_),
             nested=nested,
-            interrupted=interrupted,
+            interrupted=stop is not None,
             best_observed=float(selector.best_observed_score_),
             n_final_evaluations=int(selector.n_final_evaluations_),
             n_finalists=len(selector.finalists_),
@@ -172,7 +169,7 @@ class Job:
             is_sized=self.n_features is not None,
         )
         record = self._record(selector, data, outcome)
-        return FinishedJob(self, outcome, record, selector.history_)
+        return FinishedJob(self, outcome, record, selector.history_, stop)
 
     def _outer_folds(self, model: Any, data: JobInput, seed: int) -> Any:
         from sklearn.model_selection import StratifiedKFold
@@ -233,12 +230,13 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class FinishedJob:
-    """A job that has run: what it found, its record, and the history of the search."""
+    """A job that has run: what it found, its record, the history, and what stopped it early."""
 
     job: Job
     outcome: Outcome
     record: dict[str, Any]
     history: Any
+    stop: KeyboardInterrupt | None
 
     def write(self) -> None:
         """Write run.json, selection.csv and convergence.png, what matters most first.
@@ -289,8 +287,9 @@ class FinishedJob:
         console = console_of_stdout()
         table = outcome_table(self.outcome, stacked=console.width < STACKED_BELOW)
         said = self.outcome.sentences()
-        if self.outcome.interrupted:
-            said.append("Stopped by Ctrl-C: these are the results so far.")
+        if self.stop is not None:
+            what, _ = what_stopped(self.stop)
+            said.append(f"Stopped by {what}: these are the results so far.")
         return rendered(console, table, *said)
 
 

@@ -18,10 +18,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import ManyClassesWarning
 from bitsieve.cli.input import JobInput, load_input, make_folder, refuse_file
 from bitsieve.cli.record import command_of, json_line, record_of, try_all
-from bitsieve.cli.terminal import console_of_stdout, plain_warnings, rendered, say
+from bitsieve.cli.terminal import console_of_stdout, rendered, say
 from bitsieve.filters import rank_aggregation
 from bitsieve.filters._positions import best_first
 from bitsieve.filters.aggregation import lacking_of, positions_of
@@ -92,8 +91,7 @@ class RankJob:
         """
         refuse_file(self.out)
         filters = self._filters()
-        with plain_warnings(ignore=ManyClassesWarning):  # said in the options' own words
-            data = self._data(filters)
+        data = self._data(filters)
         _check_target(filters, data)
         self._check_missing(filters, data)
         make_folder(self.out)
@@ -103,11 +101,10 @@ class RankJob:
         is_random = any(method.takes("random_state") for method in filters)
         seed = secrets.randbits(32) if self.seed is None and is_random else self.seed
         start = time.perf_counter()
-        with plain_warnings(ignore=ManyClassesWarning):
-            self._doubt_classes(data)
-            n_greedy = self.top if len(filters) == 1 else max(self.top, N_GREEDY)
-            found = [self._ranked(method, data, seed, n_greedy) for method in filters]
-            ranking = self._ranking(filters, found, data, time.perf_counter() - start)
+        self._doubt_classes(data)
+        n_greedy = self.top if len(filters) == 1 else max(self.top, N_GREEDY)
+        found = [self._ranked(method, data, seed, n_greedy) for method in filters]
+        ranking = self._ranking(filters, found, data, time.perf_counter() - start)
         return FinishedRanking(self, ranking, self._record(ranking, data, seed), _label(filters))
 
     def _filters(self) -> list[NamedFilter]:

@@ -61,8 +61,8 @@ def command_of(name: str, file: Path | None, options: Mapping[str, Any]) -> str:
 
 
 def json_line(record: Mapping[str, Any]) -> str:
-    """Return a record as one JSON object with a final newline."""
-    return json.dumps(jsonable(record), ensure_ascii=False, allow_nan=False) + "\n"
+    """Return a record as one JSON object in ASCII, with a final newline."""
+    return json.dumps(jsonable(record), allow_nan=False) + "\n"
 
 
 def try_all(*writers: Callable[[], object]) -> None:

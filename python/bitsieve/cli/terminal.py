@@ -44,7 +44,12 @@ def rendered(console: Console, *parts: Any) -> str:
 
 @contextmanager
 def plain_warnings(ignore: type[Warning] | None = None) -> Iterator[None]:
-    """Show each warning once, on one line of stderr, while a job runs; those to ignore never."""
+    """Show each warning once, on one line of stderr, while a job runs; those to ignore never.
+
+    What a message quotes from a file is shown as :func:`bitsieve.report.printable` does.
+    """
+    from bitsieve.report.outcome import printable  # takes numpy along, which --help does without
+
     seen: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -52,7 +57,7 @@ def plain_warnings(ignore: type[Warning] | None = None) -> Iterator[None]:
         if text not in seen:
             seen.add(text)
             with suppress(OSError):  # no reader
-                sys.stderr.write(f"bitsieve: warning: {text}\n")
+                sys.stderr.write(f"bitsieve: warning: {printable(text)}\n")
 
     with warnings.catch_warnings():
         warnings.showwarning = show
