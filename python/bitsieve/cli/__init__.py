@@ -6,6 +6,7 @@
     errors.py    errors as one line, exit codes
     job.py       one selection job: search, outer folds, table and files
     rank.py      one ranking job: scores of all features, table and files
+    doubts.py    what is warned of before a job starts
     input.py     what a job reads and where it may write; everything that is refused early
     record.py    what every job writes into run.json
     terminal.py  what a job says: tables, sentences, warnings

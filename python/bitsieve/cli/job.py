@@ -14,6 +14,7 @@ import math
 import secrets
 import sys
 import time
+import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bitsieve._errors import closest
+from bitsieve.cli.doubts import warn_of_doubts, warn_of_small_classes
 from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
 from bitsieve.cli.record import command_of, json_line, record_of, try_all
 from bitsieve.cli.signals import what_stopped
@@ -100,7 +102,12 @@ class Job:
         make_folder(self.out)
         if self.progress is None:
             say(data.summary())
-        return self._search(model, data)
+        warn_of_doubts(data)
+        warn_of_small_classes(data, outer_folds=self.outer_folds, cv=self.cv)
+        with warnings.catch_warnings():
+            # Said above, once and by name; scikit-learn says it again in every fold.
+            warnings.filterwarnings("ignore", message="The least populated class")
+            return self._search(model, data)
 
     def _model(self, seed: int) -> Any:
         """Return the unfitted selector, in a pipeline where the columns are scaled."""
@@ -167,6 +174,7 @@ class Job:
             seed=selector.random_state,
             max_iter=_most_iterations(selector, len(data.names)),
             is_sized=self.n_features is not None,
+            doubts={d.names[0]: d.why for d in data.doubts if d.kind == "column"},
         )
         record = self._record(selector, data, outcome)
         return FinishedJob(self, outcome, record, selector.history_, stop)

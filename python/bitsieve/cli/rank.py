@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve.cli.doubts import warn_of_doubts
 from bitsieve.cli.input import JobInput, load_input, make_folder, refuse_file
 from bitsieve.cli.record import command_of, json_line, record_of, try_all
 from bitsieve.cli.terminal import console_of_stdout, rendered, say
@@ -97,6 +98,7 @@ class RankJob:
         make_folder(self.out)
         if self.progress is None:
             say(data.summary())
+        warn_of_doubts(data)
         # A seed is drawn only where something is drawn with it.
         is_random = any(method.takes("random_state") for method in filters)
         seed = secrets.randbits(32) if self.seed is None and is_random else self.seed

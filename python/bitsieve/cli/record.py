@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ def record_of(data: JobInput, repeat: str, interrupted: bool = False) -> dict[st
         "repeat": repeat,
         "input": data.identity,
         "data": data.described(),
+        "doubts": [asdict(doubt) for doubt in data.doubts],
     }
 
 
