@@ -8,6 +8,7 @@
     rank.py      one ranking job: scores of all features, table and files
     doubts.py    what is warned of before a job starts
     input.py     what a job reads and where it may write; everything that is refused early
+    folder.py    nothing of another run is overwritten
     record.py    what every job writes into run.json
     terminal.py  what a job says: tables, sentences, warnings
     signals.py   SIGTERM and SIGHUP as Ctrl-C
@@ -46,6 +47,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+_OUT = Path("bitsieve-out")
 
 
 class Scale(StrEnum):
@@ -159,7 +163,10 @@ def select(
     checkpoint: Annotated[
         Path | None, typer.Option(help="Folder to store the searches in, and to resume from.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("bitsieve-out"),
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = _OUT / "select",
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite the results of another run in that folder.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no table.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object and nothing else.")
@@ -193,6 +200,7 @@ def select(
             n_jobs=jobs,
             checkpoint=checkpoint,
             out=out,
+            force=force,
             progress=False if quiet or as_json else None,
         )
         done = job.run()
@@ -266,7 +274,10 @@ def rank(
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
     plot: Annotated[bool, typer.Option("--plot", help="Draw ranking.png too.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("bitsieve-out"),
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = _OUT / "rank",
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite the results of another run in that folder.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no table.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object and nothing else.")
@@ -298,6 +309,7 @@ def rank(
             n_jobs=jobs,
             plot=plot,
             out=out,
+            force=force,
             progress=False if quiet or as_json else None,
         )
         _deliver(job.run(), job.files, out, quiet=quiet, as_json=as_json)

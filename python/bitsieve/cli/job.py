@@ -15,7 +15,7 @@ import secrets
 import sys
 import time
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,8 +23,9 @@ import numpy as np
 
 from bitsieve._errors import closest
 from bitsieve.cli.doubts import warn_of_doubts, warn_of_small_classes
+from bitsieve.cli.folder import refuse_other_run
 from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
-from bitsieve.cli.record import command_of, json_line, record_of, try_all
+from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
 from bitsieve.cli.signals import what_stopped
 from bitsieve.cli.terminal import console_of_stdout, rendered, say
 from bitsieve.report import (
@@ -67,6 +68,7 @@ class Job:
     n_jobs: int | None
     checkpoint: Path | None
     out: Path
+    force: bool
     progress: bool | None
 
     def run(self) -> FinishedJob:
@@ -99,6 +101,9 @@ class Job:
             self.file, self.dataset, target=self.target, orient=self.orient, index=self.index
         )
         check_folds(data.table, outer_folds=self.outer_folds, cv=self.cv)
+        if not self.force:
+            repeat = self._repeat(self.seed)
+            refuse_other_run(self.out, FILES, repeat=repeat, identity=data.identity)
         make_folder(self.out)
         if self.progress is None:
             say(data.summary())
@@ -122,6 +127,7 @@ class Job:
             options["max_iter"] = self.max_iter
         if self.patience is not None:
             options["patience"] = self.patience or None
+        _check_method(self.method)
         selector = method_by_name(self.method)(
             estimator_by_name(self.estimator),
             cv=self.cv,
@@ -196,7 +202,7 @@ class Job:
 
     def _record(self, selector: Any, data: JobInput, outcome: Outcome) -> dict[str, Any]:
         """Return everything that run.json holds."""
-        parameters = {key: value for key, value in asdict(self).items() if key != "progress"}
+        parameters = parameters_of(self)
         parameters["seed"] = selector.random_state
         return {
             **record_of(data, self._repeat(selector.random_state), outcome.interrupted),
@@ -213,7 +219,7 @@ class Job:
             "files": [str(self.out / name) for name in FILES],
         }
 
-    def _repeat(self, seed: int) -> str:
+    def _repeat(self, seed: int | None) -> str:
         """Return a command that gives the same numbers, the seed spelled out."""
         options = {
             "target": self.target,
@@ -299,6 +305,23 @@ class FinishedJob:
             what, _ = what_stopped(self.stop)
             said.append(f"Stopped by {what}: these are the results so far.")
         return rendered(console, table, *said)
+
+
+def _check_method(method: str) -> None:
+    """Point to the other command where a method is of that one."""
+    from bitsieve.filters.named import filter_by_name
+    from bitsieve.selectors.named import METHODS
+
+    if method.lower() in METHODS:
+        return
+    try:
+        name = filter_by_name(method).name
+    except ValueError:
+        return  # known to neither
+    raise ValueError(
+        f"--method {method} scores features without a search: use bitsieve rank --method {name}; "
+        f"bitsieve select searches, with {', '.join(METHODS)}"
+    )
 
 
 def _check_scoring(scoring: str) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 import time
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve.cli.doubts import warn_of_doubts
+from bitsieve.cli.folder import refuse_other_run
 from bitsieve.cli.input import JobInput, load_input, make_folder, refuse_file
-from bitsieve.cli.record import command_of, json_line, record_of, try_all
+from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
 from bitsieve.cli.terminal import console_of_stdout, rendered, say
 from bitsieve.filters import rank_aggregation
 from bitsieve.filters._positions import best_first
@@ -34,6 +35,7 @@ from bitsieve.report import (
     write_ranking_csv,
     write_run_json,
 )
+from bitsieve.selectors.named import METHODS
 
 __all__ = ["FinishedRanking", "RankJob"]
 
@@ -67,6 +69,7 @@ class RankJob:
     n_jobs: int | None
     plot: bool
     out: Path
+    force: bool
     progress: bool | None
 
     @property
@@ -95,6 +98,9 @@ class RankJob:
         data = self._data(filters)
         _check_target(filters, data)
         self._check_missing(filters, data)
+        if not self.force:
+            repeat = self._repeat(self.seed)
+            refuse_other_run(self.out, self.files, repeat=repeat, identity=data.identity)
         make_folder(self.out)
         if self.progress is None:
             say(data.summary())
@@ -111,6 +117,11 @@ class RankJob:
 
     def _filters(self) -> list[NamedFilter]:
         """Return the methods, or say which option does not fit them."""
+        for name in self.methods:
+            if name.lower() in METHODS:
+                raise ValueError(
+                    f"--method {name} searches for a panel: use bitsieve select --method {name}"
+                )
         filters = [filter_by_name(name) for name in self.methods]
         names = [method.name for method in filters]
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -239,7 +250,7 @@ class RankJob:
         )
 
     def _record(self, ranking: Ranking, data: JobInput, seed: int | None) -> dict[str, Any]:
-        parameters = {key: value for key, value in asdict(self).items() if key != "progress"}
+        parameters = parameters_of(self)
         record = record_of(data, self._repeat(seed))
         record["data"] |= {"n_missing": data.table.n_missing, "categories": data.categories}
         return {

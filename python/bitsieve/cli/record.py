@@ -15,7 +15,7 @@ from bitsieve._version import __version__
 from bitsieve.cli.input import JobInput
 from bitsieve.report.record import jsonable
 
-__all__ = ["command_of", "json_line", "record_of", "try_all"]
+__all__ = ["command_of", "json_line", "parameters_of", "record_of", "try_all"]
 
 
 def record_of(data: JobInput, repeat: str, interrupted: bool = False) -> dict[str, Any]:
@@ -42,6 +42,11 @@ def record_of(data: JobInput, repeat: str, interrupted: bool = False) -> dict[st
         "data": data.described(),
         "doubts": [asdict(doubt) for doubt in data.doubts],
     }
+
+
+def parameters_of(job: Any) -> dict[str, Any]:
+    """Return the options of a job, but for those that are of its surroundings alone."""
+    return {key: value for key, value in asdict(job).items() if key not in ("force", "progress")}
 
 
 def command_of(name: str, file: Path | None, options: Mapping[str, Any]) -> str:

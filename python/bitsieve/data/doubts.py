@@ -277,7 +277,9 @@ def _classes(table: Table) -> Iterator[Doubt]:
             "write them alike if they mean the same",
         )
     single = [label for label, count in zip(labels, counts, strict=True) if count == 1]
-    if single:
+    # So many numbers are hardly classes, which is said where they are taken for such.
+    are_numbers = table.classes.dtype.kind in "iuf" and len(labels) > max(20, table.n_samples // 4)
+    if single and not are_numbers:
         classes = "classes" if len(single) > 1 else "the class"
         have = "have" if len(single) > 1 else "has"
         yield Doubt(
