@@ -125,7 +125,13 @@ def select(
     index: Annotated[
         str | None, typer.Option(help="Column with the row names, which is no feature.")
     ] = None,
-    method: Annotated[str, typer.Option(help="Search method; known: bspsa.")] = "bspsa",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="Search method; known: bspsa, binary simultaneous perturbation stochastic "
+            "approximation."
+        ),
+    ] = "bspsa",
     estimator: Annotated[
         str, typer.Option(help="1nn, 3nn, 5nn, knn:K, nb, lda, logistic, svm or tree.")
     ] = "1nn",
@@ -133,7 +139,7 @@ def select(
     scale: Annotated[
         Scale, typer.Option(help="Standardise the columns (inside every outer fold), or not.")
     ] = Scale.standard,
-    cv: Annotated[int, typer.Option(min=2, help="Folds inside the search.")] = 5,
+    cv: Annotated[int, typer.Option(min=2, help="Folds of the inner cross-validation.")] = 5,
     repeats: Annotated[int, typer.Option(min=1, help="Repeats of those folds.")] = 10,
     n_features: Annotated[
         int | None, typer.Option(min=1, help="Size of the panel; free if not given.")
@@ -153,7 +159,10 @@ def select(
         typer.Option(min=0, help="Iterations without a new best; 0 never gives up."),
     ] = None,
     outer_folds: Annotated[
-        int, typer.Option(min=0, help="Outer folds for the honest error; 0 for none.")
+        int,
+        typer.Option(
+            min=0, help="Outer folds of the nested cross-validation (honest error); 0 for none."
+        ),
     ] = 5,
     seed: Annotated[
         int | None,
@@ -174,7 +183,10 @@ def select(
 ) -> None:
     """Search for a panel of features and measure its honest error in outer folds.
 
-    Writes selection.csv, run.json and convergence.png into the --out folder.
+    The honest error is that of nested cross-validation: the whole selection is repeated in every
+    outer fold. The search is binary SPSA, simultaneous perturbation stochastic approximation (Spall
+    1992; Aksakalli and Malekipirbazari 2016). Writes selection.csv, run.json and convergence.png
+    into the --out folder, and overwrites no other run.
     """
     with one_line_errors(), plain_warnings():
         from bitsieve.cli.job import FILES, Job
@@ -286,7 +298,7 @@ def rank(
     """Score every feature on all samples and list the best.
 
     Columns of text are categories where the method takes them. Writes ranking.csv (all features)
-    and run.json into the --out folder. A ranking is no error estimate.
+    and run.json into the --out folder, and overwrites no other run. A ranking is no error estimate.
     """
     # That many classes are doubtful is said in the options' own words.
     with one_line_errors(), plain_warnings(ignore=ManyClassesWarning):

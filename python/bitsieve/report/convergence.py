@@ -238,14 +238,14 @@ def plot_convergence(
         where="post",
         color="black",
         linewidth=1.8,
-        label="best observed so far (optimistic)",
+        label="best observed so far (inner CV; optimistic)",
     )
     if info.band is not None and "honest" in info.levels:
         above.axhspan(*info.band, color="#b00020", alpha=0.10, linewidth=0)
-    outer = " (outer folds)" if info.band is None else " (outer folds; shaded: interval)"
+    outer = " (nested CV)" if info.band is None else " (nested CV; shaded: interval)"
     notes = {
         "observed": " (of the panel; optimistic)",
-        "re-measured": " (optimistic)",
+        "re-measured": " (fresh folds; optimistic)",
         "honest": outer,
     }
     for name, level in info.levels.items():
