@@ -43,7 +43,7 @@ def _is_refused(*words: Any, folder: str) -> str:
     assert code == 2
     assert stderr.count("\n") == 1
     assert stderr.startswith(f"bitsieve: error: --out {folder} holds ")
-    assert stderr.endswith(": give another --out, or --force to overwrite\n")
+    assert stderr.endswith("another --out, or --force to overwrite\n")
     assert len(stderr) < 300
     assert _contents(Path(folder)) == before
     return stderr
@@ -74,8 +74,10 @@ def test_another_run_is_not_overwritten() -> None:
     folder = "bitsieve-out/select"
     assert _run(*_SEEDED) == (0, "")
     said = _is_refused(*_SEEDED, "--cv", 4, folder=folder)
-    assert "of another run, bitsieve select --dataset iris " in said
-    _is_refused(*_SELECT, folder=folder)  # draws another seed
+    assert "holds selection.csv, run.json, convergence.png of another run, bitsieve " in said
+    said = _is_refused(*_SELECT, folder=folder)  # draws another seed
+    assert "of this run with the seed that was drawn for it: give --seed 1 to repeat it, " in said
+    _is_refused(*_SELECT, "--cv", 4, folder=folder)
     _is_refused(*_RANK, "--out", folder, folder=folder)
     assert _run(*_SEEDED, "--cv", 4, "--out", "other") == (0, "")
     assert _run(*_SEEDED, "--cv", 4, "--force") == (0, "")
@@ -101,7 +103,7 @@ def test_another_content_of_the_same_file_is_another_run(here: Path) -> None:
 def test_what_is_no_record_of_a_run_is_not_overwritten() -> None:
     for name, content in (
         ("selection.csv", "mine"), ("run.json", "{"), ("run.json", "[1]"), ("run.json", "{}"),
-        ("run.json", '{"repeat": 1}'), ("run.json", "\xff"), ("convergence.png", ""),
+        ("run.json", '{"seed": 1}'), ("run.json", "\xff"), ("convergence.png", ""),
     ):  # fmt: skip
         folder = Path("mine")
         folder.mkdir()

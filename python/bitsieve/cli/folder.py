@@ -11,7 +11,7 @@ from bitsieve.report.record import jsonable
 
 __all__ = ["refuse_other_run"]
 
-_SHOWN = 120  # characters of another run's command
+_SHOWN = 100  # characters of another run's command
 
 
 def refuse_other_run(
@@ -40,14 +40,21 @@ def refuse_other_run(
     if not there:
         return
     found = _record(out / "run.json")
-    if found.get("repeat") == repeat and _content(found.get("input")) == _content(identity):
+    is_same_input = _content(found.get("input")) == _content(identity)
+    before, seed = str(found.get("repeat")), f"--seed {found.get('seed')}"
+    if before == repeat and is_same_input:
         return
-    of = "something else"
-    if isinstance(found.get("repeat"), str):
-        of = f"another run, {found['repeat']}"
-        of = of if len(of) <= _SHOWN else f"{of[: _SHOWN - 3]}..."
+    way = ""
+    if "repeat" not in found:
+        of = "something else"
+    elif before.replace(f" {seed}", "") == repeat and is_same_input:
+        of, way = "this run with the seed that was drawn for it", f"{seed} to repeat it, "
+    else:
+        shown = str(found.get("command"))
+        of = f"another run, {shown if len(shown) <= _SHOWN else f'{shown[:_SHOWN]}...'}"
     raise ValueError(
-        f"--out {out} holds {', '.join(there)} of {of}: give another --out, or --force to overwrite"
+        f"--out {out} holds {', '.join(there)} of {of}: give {way}another --out, or --force to "
+        "overwrite"
     )
 
 
