@@ -122,7 +122,7 @@ def test_select_prints_the_numbers_and_what_they_are(table: Path, out: Path) -> 
     ):
         assert f"{label} {100 * results[name + '_error']:.1f} %" in text
     assert "stability" in text
-    assert "seed 1 another seed gives other folds and another honest error" in text
+    assert "seed 1 another seed gives other folds, another panel and another honest" in text
     assert "Only the honest error may be published" in text
     assert "not shown to predict better than chance" not in text
     assert results["honest_error"] < 0.2
@@ -603,9 +603,10 @@ def test_nobody_reads_what_is_printed(out: Path, redirection: str, code: int) ->
         assert sorted(os.listdir(out)) == _FILES
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT between processes")
-def test_ctrl_c_writes_what_there_is_and_exits_130(out: Path, tmp_path: Path) -> None:
-    stored = tmp_path / "stored"
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no signals between processes")
+@pytest.mark.parametrize(("name", "word"), [("SIGINT", "Ctrl-C"), ("SIGTERM", "SIGTERM")])
+def test_a_signal_writes_what_there_is(out: Path, tmp_path: Path, name: str, word: str) -> None:
+    stored, number = tmp_path / "stored", signal.Signals[name]
     process = _start(
         "select", "--dataset", "digits", "--max-iter", 10**6, "--patience", 0,
         "--out", out, "--checkpoint", stored,
@@ -613,9 +614,9 @@ def test_ctrl_c_writes_what_there_is_and_exits_130(out: Path, tmp_path: Path) ->
     deadline = time.monotonic() + 100
     while not list(stored.glob("*.npz")) and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     stdout, stderr = process.communicate(timeout=100)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert stderr == ""
     assert sorted(os.listdir(out)) == _FILES
     record = json.loads((out / "run.json").read_text(encoding="utf-8"))
@@ -624,5 +625,5 @@ def test_ctrl_c_writes_what_there_is_and_exits_130(out: Path, tmp_path: Path) ->
     assert record["results"]["honest_error"] is None
     assert 0 < record["results"]["observed_error"] < 0.2
     text = " ".join(stdout.split())
-    assert "Stopped by Ctrl-C: these are the results so far." in text
+    assert f"Stopped by {word}: these are the results so far." in text
     assert "no number here may be published" in text

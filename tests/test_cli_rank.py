@@ -148,7 +148,8 @@ def test_features_that_a_ranking_lacks_have_the_last_position_under_rra(out: Pat
     """As in RankAggregation: the position that is shown is the one that was combined."""
     for how in ("rra", "mean"):
         done = _run(
-            "--dataset", "breast_cancer", "-m", "f", "-m", "fcbf", "--out", out, "--aggregate", how
+            "--dataset", "breast_cancer", "-m", "f", "-m", "fcbf", "--out", out, "--aggregate", how,
+            "--force",
         )  # fmt: skip
         assert done.exit_code == 0, done.stderr
         rows = _read(out / "ranking.csv")
@@ -170,7 +171,8 @@ def test_a_greedy_method_takes_as_many_as_are_shown(out: Path) -> None:
 
 def test_more_than_there_are_shows_all(table: Path, out: Path) -> None:
     for method in ("relieff", "mrmr"):
-        done = _run(table, "-t", "out come", "--top", 500, "-m", method, "--out", out, "--json")
+        words = (table, "-t", "out come", "--top", 500, "-m", method, "--out", out, "--force")
+        done = _run(*words, "--json")
         assert done.exit_code == 0, done.stderr
         results = json.loads(done.stdout)["results"]
         assert len(results["top"]) == results["n_ranked"] <= 8
@@ -221,7 +223,7 @@ def test_whole_numbers_can_be_called_numbers(tmp_path: Path, out: Path) -> None:
     assert "different numbers of the target are taken as classes; give --task numbers" in (
         doubtful.stderr
     )
-    done = _run(table, "-t", "out come", "-m", "f", "--task", "numbers", "--out", out)
+    done = _run(table, "-t", "out come", "-m", "f", "--task", "numbers", "--out", out, "--force")
     assert (done.exit_code, done.stderr) == (0, "")
     assert "(target from " in done.text
     from sklearn.feature_selection import f_regression

@@ -230,7 +230,7 @@ def test_some_samples_of_many(tmp_path: Path, out: Path) -> None:
     assert code == 2
     assert "--n-instances has no meaning for gini; it is for relief, relieff, " in errors
     arguments = (*arguments[:3], "--n-instances", 81)
-    code, _, errors = _run("rank", *arguments, "--out", out)
+    code, _, errors = _run("rank", *arguments, "--out", out, "--force")
     assert (code, "people.csv.gz: relieff: n_instances is 81, but X has 80" in errors) == (2, True)
 
 
@@ -244,7 +244,7 @@ def test_a_census(data_dir: Path, tmp_path: Path, out: Path) -> None:
     assert (code, errors) == (0, "")
     assert _scores(out) == _of_frame("relieff", frame)
     code, _, errors = _run("rank", source, "-t", "income", "-m", "infogain", "--out", out, "-q",
-                           "--missing", "level")  # fmt: skip
+                           "--missing", "level", "--force")  # fmt: skip
     assert (code, errors) == (0, "")
     assert _record(out)["data"]["n_missing"] == 6465
     assert _scores(out) == _of_frame("infogain", pd.read_csv(source), missing="level")

@@ -126,7 +126,10 @@ def plain_numpy_iteration(
 
 
 def paper_runs() -> None:
-    """The paper's whole run on large sets: 3,000 iterations, 9,000 evaluations, 2 threads."""
+    """A whole run as in Aksakalli and Malekipirbazari (2016) on large sets, 2 threads.
+
+    3,000 iterations, 9,000 evaluations.
+    """
     for name in ("tox_171", "chowdary"):
         data = load(name)
         if data is None:

@@ -1,4 +1,4 @@
-"""Binary SPSA with 1-NN against the paper's table, with one set of defaults.
+"""Binary SPSA with 1-NN against Aksakalli and Malekipirbazari (2016), with one set of defaults.
 
     export BITSIEVE_TEST_DATA=/folder/of/npz
     python benchmarks/papers/bspsa.py                     # 7 sets, 5 seeds, with honest errors
@@ -9,7 +9,7 @@ z-scored once over the whole set, 10 x 5-fold stratified cross-validation on fre
 iterations below 100 features and 3000 from there on, stop after a quarter of them without a new
 best. Three errors are ours, in percent, means over the seeds:
 
-observed      the lowest error the search saw; the number to compare with the paper's
+observed      the lowest error the search saw; the number to compare with theirs
 re-measured   the chosen mask on fresh folds of the same samples; still optimistic
 honest        outer 5-fold, scaling and selection repeated inside each fold; the one that counts,
               beside the error of all features on the same outer folds
@@ -175,7 +175,7 @@ def line(row: Row, records: list[dict[str, Any]]) -> str:
 
 
 def summary(found: dict[str, list[dict[str, Any]]]) -> str:
-    """On how many rows the mean observed error is as low as the paper's."""
+    """On how many rows the mean observed error is as low as the published one."""
     means = {
         name: float(np.mean([record["observed"] for record in records]))
         for name, records in found.items()

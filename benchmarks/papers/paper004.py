@@ -1,4 +1,4 @@
-"""What the paper printed, and its data: the 1-NN columns of Tables 5 and 8."""
+"""Aksakalli and Malekipirbazari (2016): the 1-NN columns of Tables 5 and 8, and the data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Row:
 
     @property
     def limit(self) -> float:
-        """The paper's error and two of its standard errors, in percent."""
+        """The published error and two of its standard errors, in percent."""
         return self.error + 2.0 * self.standard_error
 
 
@@ -44,7 +44,7 @@ ROWS = {
         Row("tox_171", 14.21, 3.98, 0.35, 2875, 9000),
     )
 }
-# The paper's full-set error of this one is not reached under any imputation or scaling.
+# The published full-set error of this one is not reached under any imputation or scaling.
 UNSCORED = frozenset({"arrhythmia"})
 
 
@@ -68,7 +68,7 @@ def load(name: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
 
 
 def standardise(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return z-scores over all samples, as the paper does it; constant columns become 0."""
+    """Return z-scores over all samples, as published; constant columns become 0."""
     spread = X.std(axis=0)
     scores: NDArray[np.float64] = (X - X.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
     return scores

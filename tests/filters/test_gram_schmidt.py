@@ -114,7 +114,7 @@ def test_same_bits_for_threads_and_instruction_sets() -> None:
 
 
 def test_risk_is_that_of_the_beta_distribution() -> None:
-    """Stop exactly where the recursion of the paper passes the risk."""
+    """Stop exactly where the recursion of Stoppiglia et al. (2003) passes the risk."""
     rng = np.random.default_rng(0)
     n = 60
     X = rng.normal(size=(n, 40))

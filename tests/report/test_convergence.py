@@ -81,9 +81,9 @@ def test_two_panels_show_the_numbers(tmp_path: Path) -> None:
     assert below.get_xlabel() == "iteration"
     lines = {line.get_label(): line for line in above.get_lines()}
     np.testing.assert_array_equal(
-        lines["best observed so far (optimistic)"].get_ydata(), info.best_observed
+        lines["best observed so far (inner CV; optimistic)"].get_ydata(), info.best_observed
     )
-    assert "honest 40.0 % (outer folds; shaded: interval)" in lines
+    assert "honest 40.0 % (nested CV; shaded: interval)" in lines
     np.testing.assert_array_equal(below.get_lines()[0].get_ydata(), info.n_selected)
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
 

@@ -39,12 +39,11 @@ def _shown(outcome: Outcome, width: int) -> str:
 
 
 def test_the_observed_score_is_the_panels() -> None:
-    assert "observed error 5.0 % best the search saw of it; optimistic" in " ".join(
-        _shown(_outcome(best_observed=0.95), 100).split()
-    )
+    said = "observed error 5.0 % apparent error: best inner cross-validation of it"
+    assert f"{said}; optimistic" in " ".join(_shown(_outcome(best_observed=0.95), 100).split())
     outcome = _outcome(best_observed=0.96)
     text = " ".join(_shown(outcome, 100).split())
-    assert "observed error 5.0 % best the search saw of it (4.0 % of another panel);" in text
+    assert f"{said} (4.0 % of another panel);" in text
     results = outcome.results()
     assert (results["observed_score"], results["best_observed_score"]) == (0.95, 0.96)
     assert results["best_observed_error"] == pytest.approx(0.04)
@@ -90,6 +89,32 @@ def _wide(supports: Any, n_selected: int = 10, **options: Any) -> Outcome:
         support=np.arange(200) < n_selected,
         nested=folds,
     )
+
+
+def test_each_word_of_ours_has_the_fields_beside_it() -> None:
+    text = " ".join(_shown(_wide(np.ones((5, 200)), seed=1), 200).split())
+    for ours, theirs in (
+        ("observed error 5.0 %", "apparent error: best inner cross-validation"),
+        ("re-measured error 7.0 %", "inner cross-validation on fresh folds of the same samples"),
+        ("honest error 10.0 %", "nested cross-validation: 5 outer folds"),
+        ("full-set error 20.0 %", "all 200 features with the same estimator"),
+        ("chance error 50.0 %", "no-information rate"),
+        ("seed 1", "another seed gives other folds, another panel and another honest error"),
+    ):
+        assert f"{ours} {theirs}" in text
+    scored = replace(_wide(np.ones((5, 200))), scoring="roc_auc")
+    assert "observed roc auc 0.950 apparent roc auc: best" in " ".join(_shown(scored, 200).split())
+
+
+def test_a_panel_of_no_features_is_not_for_publication() -> None:
+    doubts = {"egfr": "counts the samples", "brca1": "has one value for each class"}
+    assert _outcome(doubts=doubts).sentences()[-1] == (
+        "The panel holds brca1, evidently no feature (has one value for each class): publish "
+        "nothing of this run, and repeat it without."
+    )
+    both = _wide(np.ones((5, 200)), doubts={"g1": "counts the samples", "g3": "counts them too"})
+    assert "The panel holds g1 and 1 more, evidently no feature" in both.sentences()[-1]
+    assert "publish nothing" not in " ".join(_outcome(doubts={"egfr": "x"}).sentences())
 
 
 def test_a_panel_that_recurs_is_counted() -> None:
@@ -149,6 +174,6 @@ def test_a_search_cut_short_says_so() -> None:
 
 def test_the_seed_is_shown() -> None:
     text = " ".join(_shown(_outcome(seed=1701417056), 200).split())
-    assert "seed 1701417056 another seed gives other folds and another error" in text
+    assert "seed 1701417056 another seed gives other folds, another panel and another error" in text
     assert "choose it before you look" in text
     assert "seed" not in _shown(_outcome(), 200)

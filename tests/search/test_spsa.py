@@ -1,4 +1,4 @@
-"""Binary SPSA against its numpy twin, the paper's worked example, and by its effects."""
+"""Binary SPSA: its numpy twin, its effects, an example of Aksakalli and Malekipirbazari."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_top_n_takes_the_largest_and_the_lowest_of_ties():
                 np.testing.assert_array_equal(search.ask().to_bool(), expected)
 
 
-# -- the paper -------------------------------------------------------------------------------------
+# -- Aksakalli and Malekipirbazari (2016) ----------------------------------------------------------
 
 
 def with_first_signs(signs, **options):

@@ -108,7 +108,7 @@ def test_a_greedy_selector_counts_by_its_order() -> None:
     selector = RankAggregation([TakesTwo()]).fit(X, y)
     assert selector.positions_.tolist() == [[2, 3.5, 1, 3.5]]
     selector = RankAggregation([TakesTwo()], method="rra").fit(X, y)
-    assert selector.positions_.tolist() == [[2, 4, 1, 4]]  # the last one, as in the paper
+    assert selector.positions_.tolist() == [[2, 4, 1, 4]]  # last, as Kolde et al. (2012)
     assert not hasattr(selector.set_params(method="mean").fit(X, y), "pvalues_")
 
 

@@ -6,13 +6,16 @@
     errors.py    errors as one line, exit codes
     job.py       one selection job: search, outer folds, table and files
     rank.py      one ranking job: scores of all features, table and files
+    doubts.py    what is warned of before a job starts
     input.py     what a job reads and where it may write; everything that is refused early
+    folder.py    nothing of another run is overwritten
     record.py    what every job writes into run.json
     terminal.py  what a job says: tables, sentences, warnings
+    signals.py   SIGTERM and SIGHUP as Ctrl-C
 
-Exit codes: 0 done, 2 bad input (one line on stderr), 130 stopped by Ctrl-C after the results so
-far were written, 1 anything else. Everything heavy is imported inside the commands, so that
-``bitsieve --help`` answers at once.
+Exit codes: 0 done, 2 bad input (one line on stderr), 130 stopped by Ctrl-C (143 by SIGTERM, 129 by
+SIGHUP) after the results so far were written, 1 anything else. Everything heavy is imported inside
+the commands, so that ``bitsieve --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -26,8 +29,11 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from bitsieve._errors import ManyClassesWarning
 from bitsieve._version import __version__
 from bitsieve.cli.errors import one_line_errors, show
+from bitsieve.cli.signals import signals_held, signals_stop, what_stopped
+from bitsieve.cli.terminal import plain_warnings
 
 if TYPE_CHECKING:
     from bitsieve.cli.job import FinishedJob
@@ -41,6 +47,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+_OUT = Path("bitsieve-out")
 
 
 class Scale(StrEnum):
@@ -116,7 +125,13 @@ def select(
     index: Annotated[
         str | None, typer.Option(help="Column with the row names, which is no feature.")
     ] = None,
-    method: Annotated[str, typer.Option(help="Search method; known: bspsa.")] = "bspsa",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="Search method; known: bspsa, binary simultaneous perturbation stochastic "
+            "approximation."
+        ),
+    ] = "bspsa",
     estimator: Annotated[
         str, typer.Option(help="1nn, 3nn, 5nn, knn:K, nb, lda, logistic, svm or tree.")
     ] = "1nn",
@@ -124,7 +139,7 @@ def select(
     scale: Annotated[
         Scale, typer.Option(help="Standardise the columns (inside every outer fold), or not.")
     ] = Scale.standard,
-    cv: Annotated[int, typer.Option(min=2, help="Folds inside the search.")] = 5,
+    cv: Annotated[int, typer.Option(min=2, help="Folds of the inner cross-validation.")] = 5,
     repeats: Annotated[int, typer.Option(min=1, help="Repeats of those folds.")] = 10,
     n_features: Annotated[
         int | None, typer.Option(min=1, help="Size of the panel; free if not given.")
@@ -144,7 +159,10 @@ def select(
         typer.Option(min=0, help="Iterations without a new best; 0 never gives up."),
     ] = None,
     outer_folds: Annotated[
-        int, typer.Option(min=0, help="Outer folds for the honest error; 0 for none.")
+        int,
+        typer.Option(
+            min=0, help="Outer folds of the nested cross-validation (honest error); 0 for none."
+        ),
     ] = 5,
     seed: Annotated[
         int | None,
@@ -154,7 +172,10 @@ def select(
     checkpoint: Annotated[
         Path | None, typer.Option(help="Folder to store the searches in, and to resume from.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("bitsieve-out"),
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = _OUT / "select",
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite the results of another run in that folder.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no table.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object and nothing else.")
@@ -162,9 +183,12 @@ def select(
 ) -> None:
     """Search for a panel of features and measure its honest error in outer folds.
 
-    Writes selection.csv, run.json and convergence.png into the --out folder.
+    The honest error is that of nested cross-validation: the whole selection is repeated in every
+    outer fold. The search is binary SPSA, simultaneous perturbation stochastic approximation (Spall
+    1992; Aksakalli and Malekipirbazari 2016). Writes selection.csv, run.json and convergence.png
+    into the --out folder, and overwrites no other run.
     """
-    with one_line_errors():
+    with one_line_errors(), plain_warnings():
         from bitsieve.cli.job import FILES, Job
 
         job = Job(
@@ -188,12 +212,13 @@ def select(
             n_jobs=jobs,
             checkpoint=checkpoint,
             out=out,
+            force=force,
             progress=False if quiet or as_json else None,
         )
         done = job.run()
         _deliver(done, FILES, out, quiet=quiet, as_json=as_json)
-    if done.outcome.interrupted:
-        raise typer.Exit(130)
+    if done.stop is not None:
+        raise typer.Exit(what_stopped(done.stop)[1])
 
 
 @app.command()
@@ -261,7 +286,10 @@ def rank(
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
     plot: Annotated[bool, typer.Option("--plot", help="Draw ranking.png too.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("bitsieve-out"),
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = _OUT / "rank",
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite the results of another run in that folder.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no table.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object and nothing else.")
@@ -270,9 +298,10 @@ def rank(
     """Score every feature on all samples and list the best.
 
     Columns of text are categories where the method takes them. Writes ranking.csv (all features)
-    and run.json into the --out folder. A ranking is no error estimate.
+    and run.json into the --out folder, and overwrites no other run. A ranking is no error estimate.
     """
-    with one_line_errors():
+    # That many classes are doubtful is said in the options' own words.
+    with one_line_errors(), plain_warnings(ignore=ManyClassesWarning):
         from bitsieve.cli.rank import RankJob
 
         job = RankJob(
@@ -292,6 +321,7 @@ def rank(
             n_jobs=jobs,
             plot=plot,
             out=out,
+            force=force,
             progress=False if quiet or as_json else None,
         )
         _deliver(job.run(), job.files, out, quiet=quiet, as_json=as_json)
@@ -342,7 +372,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Raises
     ------
     SystemExit
-        Always; 0 done, 2 bad input, 130 stopped by Ctrl-C, 1 anything else.
+        Always; 0 done, 2 bad input, 130 stopped by Ctrl-C, 143 by SIGTERM, 1 anything else.
     """
     # Closed by whoever started the program, such as a service: what is printed goes nowhere.
     if sys.stdout is None:
@@ -354,7 +384,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        with one_line_errors():
+        with one_line_errors(), signals_stop():
             given = list(sys.argv[1:] if arguments is None else arguments)
             code = app(given or ["--help"], standalone_mode=False)
     except typer.Exit as stop:
@@ -380,7 +410,10 @@ def _deliver(
             show(done.json())
         elif not quiet:
             show(done.text())
+    except KeyboardInterrupt as stop:
+        raise typer.Exit(what_stopped(stop)[1]) from None
     finally:
-        done.write()
+        with signals_held():
+            done.write()
     if not (as_json or quiet):
         show(f"\nWritten to {printable(str(out))}: {', '.join(files)}\n")

@@ -10,6 +10,8 @@ from typing import NoReturn, TextIO
 
 import typer
 
+from bitsieve.cli.signals import what_stopped
+
 __all__ = ["one_line_errors", "show"]
 
 
@@ -58,8 +60,9 @@ def _line_and_code(error: BaseException) -> tuple[str, int]:
     chain: BaseException | None = error
     while chain is not None:
         # An import that Ctrl-C cuts short may raise something else because of it.
-        if isinstance(chain, (KeyboardInterrupt, typer.Abort)):
-            return "stopped by Ctrl-C before there was anything to write", 130
+        if isinstance(chain, KeyboardInterrupt):
+            what, code = what_stopped(chain)
+            return f"stopped by {what} before there was anything to write", code
         chain = chain.__cause__ or chain.__context__
     if hasattr(error, "format_message"):  # how typer says that the command line is wrong
         return str(error.format_message()), int(getattr(error, "exit_code", 2))

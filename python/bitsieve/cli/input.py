@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from bitsieve._errors import name_columns
 from bitsieve.data import Table, datasets, read_table
+from bitsieve.data.doubts import Doubt
 from bitsieve.data.labels import read_labels
 from bitsieve.data.missing import Missing
 from bitsieve.data.validation import Task
@@ -44,6 +46,11 @@ class JobInput:
     def categories(self) -> list[str]:
         """Names of the columns that hold categories."""
         return [self.names[j] for j in self.table.discrete_columns]
+
+    @cached_property
+    def doubts(self) -> list[Doubt]:
+        """Columns that are evidently no features, and classes that are hardly meant."""
+        return self.table.doubts()
 
     def described(self) -> dict[str, Any]:
         """Return numbers of samples and features, and what the target holds, for a record."""

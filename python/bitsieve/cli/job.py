@@ -5,6 +5,7 @@
     FILE or --dataset -> (scale ->) search on all samples -> outer folds -> table, three files
                                        |                        |
                                      Ctrl-C: what there is so far is written, exit code 130
+                                     (SIGTERM likewise, 143)
 """
 
 from __future__ import annotations
@@ -13,16 +14,20 @@ import math
 import secrets
 import sys
 import time
-from dataclasses import asdict, dataclass
+import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from bitsieve._errors import closest
+from bitsieve.cli.doubts import warn_of_doubts, warn_of_small_classes
+from bitsieve.cli.folder import refuse_other_run
 from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
-from bitsieve.cli.record import command_of, json_line, record_of, try_all
-from bitsieve.cli.terminal import console_of_stdout, plain_warnings, rendered, say
+from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
+from bitsieve.cli.signals import what_stopped
+from bitsieve.cli.terminal import console_of_stdout, rendered, say
 from bitsieve.report import (
     STACKED_BELOW,
     Outcome,
@@ -63,6 +68,7 @@ class Job:
     n_jobs: int | None
     checkpoint: Path | None
     out: Path
+    force: bool
     progress: bool | None
 
     def run(self) -> FinishedJob:
@@ -71,7 +77,7 @@ class Job:
         Returns
         -------
         FinishedJob
-            With ``outcome.interrupted`` where Ctrl-C stopped it after the search had results.
+            With ``stop`` where Ctrl-C or SIGTERM stopped it after the search had results.
 
         Raises
         ------
@@ -95,10 +101,17 @@ class Job:
             self.file, self.dataset, target=self.target, orient=self.orient, index=self.index
         )
         check_folds(data.table, outer_folds=self.outer_folds, cv=self.cv)
+        if not self.force:
+            repeat = self._repeat(self.seed)
+            refuse_other_run(self.out, FILES, repeat=repeat, identity=data.identity)
         make_folder(self.out)
         if self.progress is None:
             say(data.summary())
-        with plain_warnings():
+        warn_of_doubts(data)
+        warn_of_small_classes(data, outer_folds=self.outer_folds, cv=self.cv)
+        with warnings.catch_warnings():
+            # Said above, once and by name; scikit-learn says it again in every fold.
+            warnings.filterwarnings("ignore", message="The least populated class")
             return self._search(model, data)
 
     def _model(self, seed: int) -> Any:
@@ -114,6 +127,7 @@ class Job:
             options["max_iter"] = self.max_iter
         if self.patience is not None:
             options["patience"] = self.patience or None
+        _check_method(self.method)
         selector = method_by_name(self.method)(
             estimator_by_name(self.estimator),
             cv=self.cv,
@@ -132,22 +146,18 @@ class Job:
 
     def _search(self, model: Any, data: JobInput) -> FinishedJob:
         selector = model.named_steps["selector"]
-        interrupted = False
+        nested = stop = seconds = None
         start = time.perf_counter()
         try:
             model.fit(data.X, data.y)
-        except KeyboardInterrupt:
+            seconds = time.perf_counter() - start
+            if self.outer_folds:
+                nested = self._outer_folds(model, data, selector.random_state)
+        except KeyboardInterrupt as error:
             if not hasattr(selector, "support_"):
                 raise
-            interrupted = True
-        seconds = time.perf_counter() - start
-
-        nested = None
-        if self.outer_folds and not interrupted:
-            try:
-                nested = self._outer_folds(model, data, selector.random_state)
-            except KeyboardInterrupt:
-                interrupted = True
+            stop = error
+        seconds = time.perf_counter() - start if seconds is None else seconds
         outcome = Outcome(
             source=data.source,
             method=self.method.lower(),
@@ -163,16 +173,17 @@ class Job:
             seconds=seconds,
             stop_reason=dict(selector.stop_reason_),
             nested=nested,
-            interrupted=interrupted,
+            interrupted=stop is not None,
             best_observed=float(selector.best_observed_score_),
             n_final_evaluations=int(selector.n_final_evaluations_),
             n_finalists=len(selector.finalists_),
             seed=selector.random_state,
             max_iter=_most_iterations(selector, len(data.names)),
             is_sized=self.n_features is not None,
+            doubts={d.names[0]: d.why for d in data.doubts if d.kind == "column"},
         )
         record = self._record(selector, data, outcome)
-        return FinishedJob(self, outcome, record, selector.history_)
+        return FinishedJob(self, outcome, record, selector.history_, stop)
 
     def _outer_folds(self, model: Any, data: JobInput, seed: int) -> Any:
         from sklearn.model_selection import StratifiedKFold
@@ -191,7 +202,7 @@ class Job:
 
     def _record(self, selector: Any, data: JobInput, outcome: Outcome) -> dict[str, Any]:
         """Return everything that run.json holds."""
-        parameters = {key: value for key, value in asdict(self).items() if key != "progress"}
+        parameters = parameters_of(self)
         parameters["seed"] = selector.random_state
         return {
             **record_of(data, self._repeat(selector.random_state), outcome.interrupted),
@@ -208,7 +219,7 @@ class Job:
             "files": [str(self.out / name) for name in FILES],
         }
 
-    def _repeat(self, seed: int) -> str:
+    def _repeat(self, seed: int | None) -> str:
         """Return a command that gives the same numbers, the seed spelled out."""
         options = {
             "target": self.target,
@@ -233,12 +244,13 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class FinishedJob:
-    """A job that has run: what it found, its record, and the history of the search."""
+    """A job that has run: what it found, its record, the history, and what stopped it early."""
 
     job: Job
     outcome: Outcome
     record: dict[str, Any]
     history: Any
+    stop: KeyboardInterrupt | None
 
     def write(self) -> None:
         """Write run.json, selection.csv and convergence.png, what matters most first.
@@ -289,9 +301,27 @@ class FinishedJob:
         console = console_of_stdout()
         table = outcome_table(self.outcome, stacked=console.width < STACKED_BELOW)
         said = self.outcome.sentences()
-        if self.outcome.interrupted:
-            said.append("Stopped by Ctrl-C: these are the results so far.")
+        if self.stop is not None:
+            what, _ = what_stopped(self.stop)
+            said.append(f"Stopped by {what}: these are the results so far.")
         return rendered(console, table, *said)
+
+
+def _check_method(method: str) -> None:
+    """Point to the other command where a method is of that one."""
+    from bitsieve.filters.named import filter_by_name
+    from bitsieve.selectors.named import METHODS
+
+    if method.lower() in METHODS:
+        return
+    try:
+        name = filter_by_name(method).name
+    except ValueError:
+        return  # known to neither
+    raise ValueError(
+        f"--method {method} scores features without a search: use bitsieve rank --method {name}; "
+        f"bitsieve select searches, with {', '.join(METHODS)}"
+    )
 
 
 def _check_scoring(scoring: str) -> None:

@@ -11,17 +11,18 @@ from __future__ import annotations
 import secrets
 import time
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import ManyClassesWarning
+from bitsieve.cli.doubts import warn_of_doubts
+from bitsieve.cli.folder import refuse_other_run
 from bitsieve.cli.input import JobInput, load_input, make_folder, refuse_file
-from bitsieve.cli.record import command_of, json_line, record_of, try_all
-from bitsieve.cli.terminal import console_of_stdout, plain_warnings, rendered, say
+from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
+from bitsieve.cli.terminal import console_of_stdout, rendered, say
 from bitsieve.filters import rank_aggregation
 from bitsieve.filters._positions import best_first
 from bitsieve.filters.aggregation import lacking_of, positions_of
@@ -34,6 +35,7 @@ from bitsieve.report import (
     write_ranking_csv,
     write_run_json,
 )
+from bitsieve.selectors.named import METHODS
 
 __all__ = ["FinishedRanking", "RankJob"]
 
@@ -67,6 +69,7 @@ class RankJob:
     n_jobs: int | None
     plot: bool
     out: Path
+    force: bool
     progress: bool | None
 
     @property
@@ -92,26 +95,33 @@ class RankJob:
         """
         refuse_file(self.out)
         filters = self._filters()
-        with plain_warnings(ignore=ManyClassesWarning):  # said in the options' own words
-            data = self._data(filters)
+        data = self._data(filters)
         _check_target(filters, data)
         self._check_missing(filters, data)
+        if not self.force:
+            repeat = self._repeat(self.seed)
+            refuse_other_run(self.out, self.files, repeat=repeat, identity=data.identity)
         make_folder(self.out)
         if self.progress is None:
             say(data.summary())
+        warn_of_doubts(data)
         # A seed is drawn only where something is drawn with it.
         is_random = any(method.takes("random_state") for method in filters)
         seed = secrets.randbits(32) if self.seed is None and is_random else self.seed
         start = time.perf_counter()
-        with plain_warnings(ignore=ManyClassesWarning):
-            self._doubt_classes(data)
-            n_greedy = self.top if len(filters) == 1 else max(self.top, N_GREEDY)
-            found = [self._ranked(method, data, seed, n_greedy) for method in filters]
-            ranking = self._ranking(filters, found, data, time.perf_counter() - start)
+        self._doubt_classes(data)
+        n_greedy = self.top if len(filters) == 1 else max(self.top, N_GREEDY)
+        found = [self._ranked(method, data, seed, n_greedy) for method in filters]
+        ranking = self._ranking(filters, found, data, time.perf_counter() - start)
         return FinishedRanking(self, ranking, self._record(ranking, data, seed), _label(filters))
 
     def _filters(self) -> list[NamedFilter]:
         """Return the methods, or say which option does not fit them."""
+        for name in self.methods:
+            if name.lower() in METHODS:
+                raise ValueError(
+                    f"--method {name} searches for a panel: use bitsieve select --method {name}"
+                )
         filters = [filter_by_name(name) for name in self.methods]
         names = [method.name for method in filters]
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -240,7 +250,7 @@ class RankJob:
         )
 
     def _record(self, ranking: Ranking, data: JobInput, seed: int | None) -> dict[str, Any]:
-        parameters = {key: value for key, value in asdict(self).items() if key != "progress"}
+        parameters = parameters_of(self)
         record = record_of(data, self._repeat(seed))
         record["data"] |= {"n_missing": data.table.n_missing, "categories": data.categories}
         return {

@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from bitsieve._version import __version__
 from bitsieve.cli.input import JobInput
 from bitsieve.report.record import jsonable
 
-__all__ = ["command_of", "json_line", "record_of", "try_all"]
+__all__ = ["command_of", "json_line", "parameters_of", "record_of", "try_all"]
 
 
 def record_of(data: JobInput, repeat: str, interrupted: bool = False) -> dict[str, Any]:
@@ -39,7 +40,13 @@ def record_of(data: JobInput, repeat: str, interrupted: bool = False) -> dict[st
         "repeat": repeat,
         "input": data.identity,
         "data": data.described(),
+        "doubts": [asdict(doubt) for doubt in data.doubts],
     }
+
+
+def parameters_of(job: Any) -> dict[str, Any]:
+    """Return the options of a job, but for those that are of its surroundings alone."""
+    return {key: value for key, value in asdict(job).items() if key not in ("force", "progress")}
 
 
 def command_of(name: str, file: Path | None, options: Mapping[str, Any]) -> str:
@@ -61,8 +68,8 @@ def command_of(name: str, file: Path | None, options: Mapping[str, Any]) -> str:
 
 
 def json_line(record: Mapping[str, Any]) -> str:
-    """Return a record as one JSON object with a final newline."""
-    return json.dumps(jsonable(record), ensure_ascii=False, allow_nan=False) + "\n"
+    """Return a record as one JSON object in ASCII, with a final newline."""
+    return json.dumps(jsonable(record), allow_nan=False) + "\n"
 
 
 def try_all(*writers: Callable[[], object]) -> None:

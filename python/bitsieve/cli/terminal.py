@@ -6,9 +6,10 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = ["console_of_stdout", "plain_warnings", "rendered", "say"]
 
@@ -22,6 +23,8 @@ def say(line: str) -> None:
 
 def console_of_stdout() -> Console:
     """Return a console as wide and as coloured as stdout takes it; a pipe gets 100 columns."""
+    from rich.console import Console
+
     console = Console(markup=False, highlight=False, emoji=False, soft_wrap=False)
     if not console.is_terminal:
         console.width = max(console.width, 100)
@@ -33,6 +36,7 @@ def rendered(console: Console, *parts: Any) -> str:
 
     Examples
     --------
+    >>> from rich.console import Console
     >>> rendered(Console(width=20), "a sentence", "and one more")
     'a sentence\\nand one more\\n'
     """
@@ -44,7 +48,12 @@ def rendered(console: Console, *parts: Any) -> str:
 
 @contextmanager
 def plain_warnings(ignore: type[Warning] | None = None) -> Iterator[None]:
-    """Show each warning once, on one line of stderr, while a job runs; those to ignore never."""
+    """Show each warning once, on one line of stderr, while a job runs; those to ignore never.
+
+    What a message quotes from a file is shown as :func:`bitsieve.report.printable` does.
+    """
+    from bitsieve.report.outcome import printable  # takes numpy along, which --help does without
+
     seen: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -52,7 +61,7 @@ def plain_warnings(ignore: type[Warning] | None = None) -> Iterator[None]:
         if text not in seen:
             seen.add(text)
             with suppress(OSError):  # no reader
-                sys.stderr.write(f"bitsieve: warning: {text}\n")
+                sys.stderr.write(f"bitsieve: warning: {printable(text)}\n")
 
     with warnings.catch_warnings():
         warnings.showwarning = show

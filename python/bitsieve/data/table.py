@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -20,6 +20,9 @@ from bitsieve.data.validation import (
     check_matrix,
     check_target,
 )
+
+if TYPE_CHECKING:
+    from bitsieve.data.doubts import Doubt
 
 __all__ = ["Table"]
 
@@ -172,6 +175,33 @@ class Table:
         """
         if self.has_missing:
             check_finite(self.X, self.names)
+
+    def doubts(self) -> list[Doubt]:
+        """Columns that are evidently no features, and classes that are hardly meant.
+
+        Such columns are a counter of the samples, an identifier, the order of measurement, a copy
+        of the target, a follow-up time beside its event. They predict within this table and
+        nowhere else: leave them out before anything is selected. Nothing is doubted by values
+        that a measurement might have; a table of fewer than 5 samples has no such column.
+
+        Returns
+        -------
+        list of Doubt
+            With ``kind`` ("column" or "classes"), ``names`` and ``why``.
+
+        Examples
+        --------
+        >>> X = [[1, 0.3], [2, 0.7], [3, 0.1], [4, 0.2], [5, 0.9], [6, 0.4]]
+        >>> table = Table(X, ["a", "a", "a", "A", "b", "b"], names=["Unnamed: 0", "tp53"])
+        >>> for doubt in table.doubts():
+        ...     print(*doubt.names, doubt.why, sep="; ")
+        Unnamed: 0; counts the samples
+        A; a; labels that differ in case or spaces alone are different classes: 'A' (1), 'a' (3)...
+        A; the class 'A' has one sample: ...
+        """
+        from bitsieve.data.doubts import find_doubts
+
+        return find_doubts(self)
 
     @property
     def hot(self) -> HotCopy:

@@ -78,7 +78,7 @@ def turf(
         Rounds.
     fraction : float or None, default None
         Share of all features that a round drops, in (0, 1), at least one feature; None is
-        1 / n_iterations, as in the paper. One feature is always left.
+        1 / n_iterations, as Moore and White have it. One feature is always left.
     n_neighbors, weighting, sigma
         As for :func:`relieff`; no effect where all within a distance are neighbours.
     n_instances, discrete_features, missing, diff, ramp, feature_weights, precision, random_state, \

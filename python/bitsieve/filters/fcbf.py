@@ -74,7 +74,7 @@ def fcbf(
     y : array-like of shape (n_samples,)
         Class labels of any type; those of a Table by default.
     threshold : float, default 0.0
-        Least SU(f, y), in [0, 1] (the paper's delta). Features with none are never taken.
+        Least SU(f, y), in [0, 1] (delta of [1]_). Features with none are never taken.
     discretization : {"mdl", "equal_width", "equal_frequency", "mean_sd"} or None, default "mdl"
         How continuous columns are cut; None takes all columns as levels (whole numbers) and
         refuses others.

@@ -300,7 +300,8 @@ n_jobs
     References
     ----------
     K. Kira and L. Rendell (1992), The feature selection problem: traditional methods and a new
-    algorithm, AAAI. Differences are not squared, as in the paper of 2003.
+    algorithm, AAAI. Differences are not squared, as in Robnik-Sikonja and
+    Kononenko (2003).
 
     Examples
     --------

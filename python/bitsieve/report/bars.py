@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import os
-import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._files import write_atomically
+from bitsieve.report.figures import drawn, save_figure
 from bitsieve.report.outcome import printable
 from bitsieve.report.ranking import LEVEL, Ranking
 
@@ -152,15 +149,9 @@ def plot_ranking(
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_axisbelow(True)
-    figure.suptitle(_escaped(info.title), fontsize=11, x=0.01, ha="left")
+    figure.suptitle(drawn(info.title), fontsize=11, x=0.01, ha="left")
     if path is not None:
-        picture = io.BytesIO()
-        kind = Path(path).suffix.lstrip(".") or "png"
-        with warnings.catch_warnings():
-            # A name in a script that the font lacks is drawn as boxes; the CSV file has it whole.
-            warnings.filterwarnings("ignore", message="Glyph .* missing")
-            figure.savefig(picture, format=kind, dpi=dpi)
-        write_atomically(path, picture.getvalue())
+        save_figure(figure, path, dpi)
     return figure
 
 
@@ -183,10 +174,10 @@ def _draw_bars(axes: Axes, info: RankingInfo) -> None:
     for i in np.flatnonzero(~finite):
         axes.annotate("\N{INFINITY}", (widths[i], i), xytext=(3, 0), va="center",
                       textcoords="offset points", fontsize=9)  # fmt: skip
-    axes.set_yticks(at, [_escaped(name) for name in info.names], fontsize=8)
+    axes.set_yticks(at, [drawn(name) for name in info.names], fontsize=8)
     axes.set_ylim(n_shown - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel(_escaped(info.label))
+    axes.set_xlabel(drawn(info.label))
     axes.grid(axis="x", color="#e6e6e6", linewidth=0.8)
     if (widths < 0).any():
         axes.axvline(0.0, color="black", linewidth=0.8)
@@ -226,7 +217,7 @@ def _draw_positions(axes: Axes, info: RankingInfo) -> None:
     axes.hlines(at, rows.min(axis=0), rows.max(axis=0), color="#cfcfcf", linewidth=1.2)
     for i, (name, row) in enumerate(info.positions.items()):
         axes.plot(
-            row, at, linestyle="none", label=_escaped(name), markersize=6,
+            row, at, linestyle="none", label=drawn(name), markersize=6,
             markerfacecolor="none", markeredgewidth=1.5,
             color=_COLOURS[i % len(_COLOURS)], marker=_MARKERS[i % len(_MARKERS)],
         )  # fmt: skip
@@ -253,8 +244,3 @@ def _short(name: str, limit: int = 30) -> str:
         return name
     half = (limit - 1) // 2
     return f"{name[:half]}\N{HORIZONTAL ELLIPSIS}{name[-half:]}"
-
-
-def _escaped(text: str) -> str:
-    """Return text with nothing that starts a formula."""
-    return text.replace("$", r"\$")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitsieve._files import write_atomically
+from bitsieve.report.figures import drawn, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -240,22 +238,23 @@ def plot_convergence(
         where="post",
         color="black",
         linewidth=1.8,
-        label="best observed so far (optimistic)",
+        label="best observed so far (inner CV; optimistic)",
     )
     if info.band is not None and "honest" in info.levels:
         above.axhspan(*info.band, color="#b00020", alpha=0.10, linewidth=0)
-    outer = " (outer folds)" if info.band is None else " (outer folds; shaded: interval)"
+    outer = " (nested CV)" if info.band is None else " (nested CV; shaded: interval)"
     notes = {
         "observed": " (of the panel; optimistic)",
-        "re-measured": " (optimistic)",
+        "re-measured": " (fresh folds; optimistic)",
         "honest": outer,
     }
     for name, level in info.levels.items():
         style = _LEVEL_STYLES.get(name, {"color": "#777777"})
         value = f"{level:.1f} %" if info.is_error else f"{level:.3f}"
-        above.axhline(level, linewidth=1.4, label=f"{name} {value}{notes.get(name, '')}", **style)
-    above.set_ylabel(info.label)
-    above.set_title(info.title, loc="left", fontsize=11)
+        label = drawn(f"{name} {value}{notes.get(name, '')}")
+        above.axhline(level, linewidth=1.4, label=label, **style)
+    above.set_ylabel(drawn(info.label))
+    above.set_title(drawn(info.title), loc="left", fontsize=11)
     above.grid(axis="y", color="#e6e6e6", linewidth=0.8)
     above.set_axisbelow(True)
     beside: dict[str, Any] = {
@@ -288,8 +287,5 @@ def plot_convergence(
         axes.spines[["top", "right"]].set_visible(False)
         axes.margins(x=0.01)
     if path is not None:
-        picture = io.BytesIO()
-        kind = Path(path).suffix.lstrip(".") or "png"
-        figure.savefig(picture, format=kind, dpi=dpi)
-        write_atomically(path, picture.getvalue())
+        save_figure(figure, path, dpi)
     return figure

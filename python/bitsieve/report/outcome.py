@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,8 @@ class Outcome:
         The most iterations that the search might have taken; None where it is not known.
     is_sized : bool
         Whether the size of the panel was asked for.
+    doubts : mapping of str to str
+        Features that are evidently none, and why.
     """
 
     source: str
@@ -76,6 +78,7 @@ class Outcome:
     seed: int | None = None
     max_iter: int | None = None
     is_sized: bool = False
+    doubts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def best_of_another(self) -> float | None:
@@ -164,7 +167,7 @@ class Outcome:
                 else "No outer folds were asked for"
             )
             said.append(f"{why}: there is no honest {what}, so no number here may be published.")
-            return said
+            return said + self._warning()
         said.append(
             f"Only the honest {what} may be published: {self.shown(self.nested.score)} "
             f"({self.interval_text()}), from {self.nested.n_folds} outer folds whose test samples "
@@ -183,7 +186,18 @@ class Outcome:
                 f"({self.shown(chance)}, a prediction that looks at no feature): this selection "
                 "is not shown to predict better than chance, and its features are no markers."
             )
-        return said
+        return said + self._warning()
+
+    def _warning(self) -> list[str]:
+        """Say that the panel holds what is no feature: then no number means anything."""
+        held = [name for name in self.selected_names if name in self.doubts]
+        if not held:
+            return []
+        more = f" and {len(held) - 1:,} more" if len(held) > 1 else ""
+        return [
+            f"The panel holds {printable(held[0])}{more}, evidently no feature "
+            f"({self.doubts[held[0]]}): publish nothing of this run, and repeat it without."
+        ]
 
     def _remarks(self) -> list[str]:
         """Say what to know of the search and of the panel before the numbers."""

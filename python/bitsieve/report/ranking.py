@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._files import write_atomically
+from bitsieve.report.cells import write_csv
 from bitsieve.report.outcome import counted, printable
 
 if TYPE_CHECKING:
@@ -163,7 +161,9 @@ def ranking_rows(ranking: Ranking) -> list[tuple[Any, ...]]:
 
 
 def write_ranking_csv(path: str | os.PathLike[str], ranking: Ranking) -> Path:
-    """Write :func:`ranking_rows` as a CSV file (UTF-8, a header, quoted where needed).
+    """Write :func:`ranking_rows` as a CSV file (UTF-8, with a header).
+
+    Names are written as :func:`bitsieve.report.cells.cell` says, so that none is a formula.
 
     Parameters
     ----------
@@ -192,11 +192,7 @@ def write_ranking_csv(path: str | os.PathLike[str], ranking: Ranking) -> Path:
     1,b,1,2.0
     2,a,0,0.5
     """
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_columns(ranking))
-    writer.writerows(ranking_rows(ranking))
-    return write_atomically(path, text.getvalue().encode("utf-8", "surrogateescape"))
+    return write_csv(path, _columns(ranking), ranking_rows(ranking))
 
 
 def ranking_table(ranking: Ranking, *, top: int = 20) -> Table:

@@ -121,7 +121,7 @@ def jsonable(value: Any) -> Any:
 
 
 def write_run_json(path: str | os.PathLike[str], record: Mapping[str, Any]) -> Path:
-    """Write the record of a run, with its schema number and the environment.
+    """Write the record of a run as JSON in ASCII, with its schema number and the environment.
 
     Parameters
     ----------
@@ -151,8 +151,8 @@ def write_run_json(path: str | os.PathLike[str], record: Mapping[str, Any]) -> P
     7
     """
     whole = {"schema": SCHEMA, "environment": environment(), **record}
-    text = json.dumps(jsonable(whole), indent=2, ensure_ascii=False, allow_nan=False)
-    return write_atomically(path, (text + "\n").encode("utf-8", "surrogateescape"))
+    text = json.dumps(jsonable(whole), indent=2, allow_nan=False)
+    return write_atomically(path, (text + "\n").encode("ascii"))
 
 
 def _isa() -> str | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bitsieve._files import write_atomically
+from bitsieve.report.cells import write_csv
 
 __all__ = ["COLUMNS", "selection_rows", "write_selection_csv"]
 
@@ -81,7 +79,9 @@ def write_selection_csv(
     n_folds_selected: ArrayLike | None = None,
     n_folds: int = 0,
 ) -> Path:
-    """Write :func:`selection_rows` as a CSV file (UTF-8, a header, quoted where needed).
+    """Write :func:`selection_rows` as a CSV file (UTF-8, with a header).
+
+    Names are written as :func:`bitsieve.report.cells.cell` says, so that none is a formula.
 
     Parameters
     ----------
@@ -113,8 +113,4 @@ def write_selection_csv(
     "a, b",0,1,,0
     c,1,0,,0
     """
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(selection_rows(names, selected, n_folds_selected, n_folds))
-    return write_atomically(path, text.getvalue().encode("utf-8", "surrogateescape"))
+    return write_csv(path, COLUMNS, selection_rows(names, selected, n_folds_selected, n_folds))

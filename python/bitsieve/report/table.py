@@ -82,17 +82,18 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
     more = f" and {len(names) - n_names:,} more" if len(names) > n_names else ""
     another = outcome.best_of_another
     beside = "" if another is None else f" ({outcome.shown(another)} of another panel)"
+    all_of_them = f"all {counted(len(outcome.names))}" if len(outcome.names) > 1 else "the feature"
     rows = [
         ("panel", f"{len(names):,} of {len(outcome.names):,}", first + more or "no feature"),
         (
             f"observed {what}",
             outcome.shown(outcome.observed),
-            f"best the search saw of it{beside}; optimistic",
+            f"apparent {what}: best inner cross-validation of it{beside}; optimistic",
         ),
         (
             f"re-measured {what}",
             outcome.shown(outcome.remeasured),
-            "fresh folds of the same samples; optimistic",
+            "inner cross-validation on fresh folds of the same samples; optimistic",
         ),
     ]
     if nested is None:
@@ -102,17 +103,17 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
             (
                 f"honest {what}",
                 outcome.shown(nested.score),
-                f"{nested.n_folds} outer folds, {outcome.interval_text()}",
+                f"nested cross-validation: {nested.n_folds} outer folds, {outcome.interval_text()}",
             ),
             (
                 f"full-set {what}",
                 outcome.shown(nested.full_score),
-                f"{counted(len(outcome.names))}, same outer folds",
+                f"{all_of_them} with the same estimator, same outer folds",
             ),
             (
                 f"chance {what}",
                 outcome.shown(nested.chance_score),
-                "no feature (the prior of the training part), same outer folds",
+                "no-information rate: no feature, the prior of the training part, same outer folds",
             ),
         ]
     if nested is not None and outcome.recurrence is not None:
@@ -130,8 +131,8 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
             (
                 "seed",
                 f"{outcome.seed}",
-                f"another seed gives other folds and another {'honest ' if nested else ''}{what}: "
-                "choose it before you look",
+                "another seed gives other folds, another panel and another "
+                f"{'honest ' if nested else ''}{what}: choose it before you look",
             )
         )
     outer = 0.0 if nested is None else float(nested.seconds.sum())

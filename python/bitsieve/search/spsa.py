@@ -33,14 +33,14 @@ Gain: TypeAlias = float | Literal["auto", "paper", "half-difference"]
 
 @dataclass(frozen=True)
 class Preset:
-    """One column of Table 2: gain a, stability A, and the budget the paper gives it.
+    """One column of Table 2 of Aksakalli and Malekipirbazari (2016): gain, stability, budget.
 
     Attributes
     ----------
     gain, stability : float
     max_iter, patience : int
     step_fraction : float
-        Not in the paper.
+        Of the automatic gain, which is not theirs.
 
     Notes
     -----
@@ -64,7 +64,7 @@ PRESETS: Mapping[str, Preset] = {
     "small": Preset(0.75, 100.0, max_iter=1000, patience=250, step_fraction=0.06),
     "large": Preset(1.5, 300.0, max_iter=3000, patience=750, step_fraction=0.03),
 }
-_LARGE_FROM = 100  # features: the paper's border between small and large
+_LARGE_FROM = 100  # features: the border between small and large in the same Table 2
 _LARGEST_DIFFERENCE = 1e150
 
 
@@ -117,26 +117,26 @@ class BinarySPSASearch:
     seed : int
         Key of the perturbations, in [0, 2**64); :func:`bitsieve.search.run` sets it.
     preset : {"auto", "small", "large"}
-        Column of the paper's Table 2 for the gain and the stability; "auto" is small below 100
+        Column of Table 2 of [1]_ for the gain and the stability; "auto" is small below 100
         features.
     start : float, array-like or Masks, optional
         w_0: a number or a vector in [0, 1]; or a mask (boolean vector, or Masks of length 1), of
-        which w_0 stands c / 2 above and below 0.5. Default 0.5 for all, as in the paper.
+        which w_0 stands c / 2 above and below 0.5. Default 0.5 for all, as in [1]_.
     filter_scores : array-like of float, shape (n_features,), optional
         In place of ``start``: w_0 from the ranks of these scores, greater is better (see
         :func:`start_from_scores`), within c of 0.5.
     gain : {"auto", "paper", "half-difference"} or float
-        a. "auto" is not the paper's: a step is ``step_fraction * c * (s+ - s-) / m_k``, with m_k
+        a. "auto" is not of [1]_: a step is ``step_fraction * c * (s+ - s-) / m_k``, with m_k
         the root mean square of the recent differences s+ - s-. The steps then have one size,
         whatever the unit of the scores, and keep it while the differences shrink as features are
         decided; A and alpha have no part in it, and equal scores make no step. "paper" is the
-        preset's. "half-difference" is the paper's rule in words, a_0 (s+ - s-) / (2 c) =
+        preset's. "half-difference" is the rule of [1]_ in words, a_0 (s+ - s-) / (2 c) =
         (s+ - s-) / 2, that is a = c (A + 1)**alpha.
     c : float
         Size of the perturbation, in (0, 0.5).
     A : float, optional
-        Stability, at least 0; by default the preset's. The paper: a tenth of the iterations or
-        more. Without effect where the gain is "auto".
+        Stability, at least 0; by default the preset's. [1]_ says a tenth of the iterations
+        or more. Without effect where the gain is "auto".
     alpha : float
         Decay of the gain, at least 0. Without effect where the gain is "auto".
     step_fraction : float, optional
@@ -150,9 +150,9 @@ class BinarySPSASearch:
         Masks of exactly so many features: the largest of w, of w + c Delta and of w - c Delta,
         ties to the lowest index.
     admit_perturbed : bool
-        Whether the perturbed masks may become the best so far; in the paper only iterates may.
+        Whether the perturbed masks may become the best so far; in [1]_ only iterates may.
     stop_when_decided : bool
-        Stop once no perturbation can change a mask. Off by default, as in the paper, where the
+        Stop once no perturbation can change a mask. Off by default, as in [1]_, where the
         last mask is then measured until the stall limit.
 
     Raises
@@ -163,8 +163,11 @@ class BinarySPSASearch:
 
     References
     ----------
-    Aksakalli, V. and Malekipirbazari, M. (2016). Feature selection via binary simultaneous
-    perturbation stochastic approximation. Equations 2, 3 and 5, Table 2.
+    .. [1] V. Aksakalli, M. Malekipirbazari (2016), Feature selection via binary simultaneous
+       perturbation stochastic approximation, Pattern Recognition Letters 75, 41-47: equations 2,
+       3 and 5, Table 2.
+    .. [2] J. C. Spall (1992), Multivariate stochastic approximation using a simultaneous
+       perturbation gradient approximation, IEEE Transactions on Automatic Control 37, 332-341.
 
     Examples
     --------
@@ -363,7 +366,7 @@ class BinarySPSASearch:
 
 
 def preset_of(preset: str, n_features: int) -> Preset:
-    """Return a column of the paper's Table 2.
+    """Return a column of Table 2 of Aksakalli and Malekipirbazari (2016).
 
     Parameters
     ----------

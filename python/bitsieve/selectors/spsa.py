@@ -20,7 +20,8 @@ _LEAST_PATIENCE = 100  # iterations
 class BinarySPSA(SearchSelector):
     """Select features by binary SPSA under a cross-validated estimator.
 
-    Each iteration measures three masks: the iterate, and two that differ from it in opposite
+    SPSA is simultaneous perturbation stochastic approximation [2]_, here over masks [1]_. Each
+    iteration measures three masks: the iterate, and two that differ from it in opposite
     random directions. The difference of the two moves the iterate, whatever the number of
     features. The best iterates are measured again at the end and one of them is chosen.
 
@@ -37,7 +38,7 @@ class BinarySPSA(SearchSelector):
     scoring : str, callable or None, default None
         Any scorer of scikit-learn, greater is better; None means the estimator's own score.
     max_iter : int, None or "auto", default "auto"
-        Iterations, three evaluations each. "auto" is the paper's: 1000 below 100 features, 3000
+        Iterations, three evaluations each. "auto" is that of [1]_: 1000 below 100 features, 3000
         from there on.
     max_evaluations : int or None, default None
         Limit on the number of evaluations.
@@ -45,17 +46,16 @@ class BinarySPSA(SearchSelector):
         Limit in seconds.
     patience : int, None or "auto", default "auto"
         Stop after this many iterations without a new best; None never does, and then one of the
-        other limits is needed. "auto" is the paper's rule, a quarter of the iterations (of the
+        other limits is needed. "auto" is the rule of [1]_, a quarter of the iterations (of the
         preset's where ``max_iter`` is None), but 100 at least.
     n_features_to_select : int or None, default None
         Size of every mask; None lets the search find it.
     gain : float, "auto", "paper" or "half-difference", default "auto"
         The gain a. "auto" keeps the steps at one size, measured by the recent differences, and
-        needs no A and no alpha; "paper" is the preset's; "half-difference" the paper's rule in
-        words. See
-        :class:`bitsieve.search.BinarySPSASearch`.
+        needs no A and no alpha; "paper" is the preset's; "half-difference" the rule of [1]_ in
+        words. See :class:`bitsieve.search.BinarySPSASearch`.
     preset : {"auto", "small", "large"}, default "auto"
-        Column of the paper's Table 2; "auto" takes "small" below 100 features.
+        Column of Table 2 of [1]_; "auto" takes "small" below 100 features.
     c : float, default 0.05
         Size of the perturbation, below 0.5.
     A : float or None, default None
@@ -79,7 +79,7 @@ class BinarySPSA(SearchSelector):
         be drawn again need. The folds that a number ``cv`` and ``n_repeats`` stand for are then
         the same for every ``random_state``; for others give a splitter with a seed of its own.
     admit_perturbed : bool, default False
-        Whether the perturbed masks may become the best too; the paper takes iterates only.
+        Whether the perturbed masks may become the best too; [1]_ takes iterates only.
     random_state : int, RandomState, Generator or None, default None
         Seed of the search, the folds and the last measurement. None draws one and stores it in
         ``seed_``. Every ``random_state=None`` of the estimator gets a number drawn from it, on a
@@ -138,9 +138,11 @@ class BinarySPSA(SearchSelector):
 
     References
     ----------
-    V. Aksakalli, M. Malekipirbazari (2016), Feature selection via binary simultaneous
-    perturbation stochastic approximation, Pattern Recognition Letters 75, 41-47: equation 5,
-    Table 2. The automatic gain is not in the paper.
+    .. [1] V. Aksakalli, M. Malekipirbazari (2016), Feature selection via binary simultaneous
+       perturbation stochastic approximation, Pattern Recognition Letters 75, 41-47: equation 5,
+       Table 2. The automatic gain is not of it.
+    .. [2] J. C. Spall (1992), Multivariate stochastic approximation using a simultaneous
+       perturbation gradient approximation, IEEE Transactions on Automatic Control 37, 332-341.
 
     Examples
     --------

@@ -5,9 +5,9 @@
 //   ask       [ R(w_k), R(w_k + c Delta_k), R(w_k - c Delta_k) ]
 //   tell      w_{k+1} = w_k + a_k (s+ - s-) / (2 c) Delta_k       a_k = a / (A + k + 1)^alpha
 //             or, with the automatic gain, w_k + r c (s+ - s-) / m_k Delta_k, with m_k the root
-//             mean square of the recent differences (not in the paper)
+//             mean square of the recent differences (not in that paper)
 //
-// The paper minimises an error; here a score is maximised, so the step goes up. Bounding (B) and
+// That paper minimises an error; here a score is maximised, so the step goes up. Bounding (B) and
 // rounding (R) meet only masks: R(B(x)) is x >= 0.5, so B never has to be computed.
 //
 // Delta_k is a function of (seed, k): bit f % 64 of word f / 64 of the stream, 1 for +1 and 0 for

@@ -1,0 +1,54 @@
+"""Signals that ask the program to end: heard, held while files are written, left as they were."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+
+from bitsieve.cli.signals import Stopped, signals_held, signals_stop, what_stopped
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+
+
+def test_they_stop_as_ctrl_c_does() -> None:
+    for name in ("SIGTERM", "SIGHUP"):
+        number = signal.Signals[name]
+        before = signal.getsignal(number)
+        with pytest.raises(KeyboardInterrupt) as caught, signals_stop():
+            os.kill(os.getpid(), number)
+        assert isinstance(caught.value, Stopped)
+        assert what_stopped(caught.value) == (name, 128 + number)
+        assert signal.getsignal(number) == before
+
+
+def test_one_that_is_ignored_stays_so() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with signals_stop():
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_they_wait_while_files_are_written() -> None:
+    with signals_stop(), signals_held():
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(os.getpid(), number)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_another_thread_sets_no_handler() -> None:
+    before, seen = signal.getsignal(signal.SIGTERM), []
+
+    def work() -> None:
+        with signals_stop(), signals_held():
+            seen.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [before]
