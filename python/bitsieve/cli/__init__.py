@@ -162,10 +162,11 @@ def select(
 ) -> None:
     """Search for a panel of features and measure its honest error in outer folds.
 
-    Writes selection.csv, run.json and convergence.png into the --out folder.
+    Writes selection.csv, predictions.csv (what the outer folds predicted of each sample), run.json
+    and convergence.png into the --out folder.
     """
     with one_line_errors():
-        from bitsieve.cli.job import FILES, Job
+        from bitsieve.cli.job import Job
 
         job = Job(
             file=file,
@@ -191,7 +192,7 @@ def select(
             progress=False if quiet or as_json else None,
         )
         done = job.run()
-        _deliver(done, FILES, out, quiet=quiet, as_json=as_json)
+        _deliver(done, done.files, out, quiet=quiet, as_json=as_json)
     if done.outcome.interrupted:
         raise typer.Exit(130)
 
