@@ -162,8 +162,7 @@ def select(
 ) -> None:
     """Search for a panel of features and measure its honest error in outer folds.
 
-    Writes selection.csv, predictions.csv (what the outer folds predicted of each sample), run.json
-    and convergence.png into the --out folder.
+    Writes selection.csv, predictions.csv, run.json and convergence.png into the --out folder.
     """
     with one_line_errors():
         from bitsieve.cli.job import Job

@@ -16,7 +16,7 @@ from bitsieve.evaluation.predictions import FoldOutputs, Predictions, replay
 
 __all__ = ["N_RESAMPLES", "recomputes", "resampled_interval"]
 
-#: Resamples for each end.
+#: Resamples with a wrong pseudo-sample a class, and again with a right one.
 N_RESAMPLES = 500
 
 
@@ -57,11 +57,11 @@ def resampled_interval(
 
     Samples (or groups of them) are drawn with replacement, from each class as many as it has. One
     pseudo-sample more stands in each class, so that the interval has width where every prediction
-    is right or every one is wrong: for the low end a wrongly predicted one, with the outputs of
-    the sample that looks least like its class; for the high end a rightly predicted one. Numbers
-    get one pseudo-sample, a standard deviation above the mean: predicted as the mean, or exactly.
-    What the quantiles of the resampled scores are away from the pooled score, the ends are away
-    from the mean of the folds.
+    is right or every one is wrong: in half the resamples a wrongly predicted one, with the
+    outputs of the sample that looks least like its class, in the other half a rightly predicted
+    one. Numbers get one pseudo-sample, a standard deviation above the mean: predicted as the
+    mean, or exactly. As far as the outer quantiles of the two halves are from the pooled score,
+    the ends are from the mean of the folds.
 
     Parameters
     ----------
@@ -81,20 +81,21 @@ def resampled_interval(
     Returns
     -------
     Interval or None
-        None where the score of most resamples is undefined.
+        None where the score of most resamples is undefined, or all of them are the same.
     """
-    n, ends = len(predictions), []
     drawn = _Drawn(predictions, units)
-    pooled = _Rescore(scorer, predictions)(np.arange(n))
-    for right, tail in ((False, 0.5 - level / 2.0), (True, 0.5 + level / 2.0)):
+    pooled = _Rescore(scorer, predictions)(np.arange(len(predictions)))
+    tails = 0.5 - level / 2.0, 0.5 + level / 2.0
+    ends = [0.0]
+    for right in (False, True):
         generator = np.random.Generator(np.random.Philox(key=random_state))
         rescore = _Rescore(scorer, _with_pseudo_samples(predictions, right=right))
         found = np.array([rescore(drawn(generator)) for _ in range(N_RESAMPLES)])
         found = found[np.isfinite(found)]
         if 2 * len(found) < N_RESAMPLES or not math.isfinite(pooled):
             return None
-        ends.append(spread * (float(np.quantile(found, tail)) - pooled))
-    return Interval(score + min(ends[0], 0.0), score + max(ends[1], 0.0))
+        ends += [spread * (float(end) - pooled) for end in np.quantile(found, tails)]
+    return Interval(score + min(ends), score + max(ends)) if min(ends) < max(ends) else None
 
 
 class _Rescore:
