@@ -135,7 +135,12 @@ def test_select_writes_its_files(table: Path, out: Path) -> None:
     assert done.output == ""
     assert sorted(os.listdir(out)) == _FILES
     assert (out / "convergence.png").read_bytes().startswith(b"\x89PNG")
+    with open(out / "predictions.csv", encoding="utf-8", newline="") as file:
+        predicted = list(csv.DictReader(file))
+    assert [int(row["sample"]) for row in predicted] == list(range(40))
+    wrong = sum(row["truth"] != row["predicted"] for row in predicted)
     record = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    assert wrong / 40 == pytest.approx(record["results"]["honest_error"])
     assert record["status"] == "complete"
     assert record["input"]["sha256"] == hashlib.sha256(table.read_bytes()).hexdigest()
     assert record["input"]["bytes"] == table.stat().st_size

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from bitsieve.evaluation.rows import take_rows
+from bitsieve.evaluation.rows import n_rows, take_rows
 
 __all__ = [
     "FoldOutputs",
@@ -147,15 +147,23 @@ def outputs_of(model: Any, X: Any, methods: Sequence[str]) -> FoldOutputs:
     model : fitted estimator
     X : samples
     methods : sequence of str
-        The first one that the model has is asked too.
+        The first one that the model has is asked too, where it has classes.
+
+    Returns
+    -------
+    FoldOutputs
+        NaN for a model that does not predict.
     """
-    method = next((name for name in methods if hasattr(model, name)), None)
     classes = getattr(model, "classes_", None)
+    method = next((name for name in methods if hasattr(model, name)), None)
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1:  # a list of several targets
+        classes = method = None
+    predicts = hasattr(model, "predict")
     return FoldOutputs(
-        np.asarray(model.predict(X)),
+        np.asarray(model.predict(X)) if predicts else np.full(n_rows(X), np.nan),
         method,
         None if method is None else np.asarray(getattr(model, method)(X), dtype=np.float64),
-        None if classes is None else np.asarray(classes),
+        classes,
     )
 
 

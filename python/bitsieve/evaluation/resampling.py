@@ -139,23 +139,24 @@ class _Drawn:
         rows = np.split(order, starts[1:])
         mixed = any(len(np.unique(stratum[one])) > 1 for one in rows)
         self._rows = [*rows, *np.arange(n, n + n_pseudo)[:, None]]
+        self._single = np.concatenate(self._rows) if len(rows) == n else None
         of_rows = np.array([stratum[one[0]] for one in rows])
         pseudo = len(rows) + np.arange(n_pseudo)
         # Groups that hold several classes are drawn from all groups.
         self._strata = (
-            [np.arange(len(self._rows))]
+            [np.arange(len(rows) + n_pseudo)]
             if mixed
             else [np.append(np.flatnonzero(of_rows == c), pseudo[c]) for c in range(n_pseudo)]
         )
 
     def __call__(self, generator: np.random.Generator) -> NDArray[np.int64]:
-        return np.concatenate(
-            [
-                self._rows[i]
-                for stratum in self._strata
-                for i in stratum[generator.integers(0, len(stratum), len(stratum))]
-            ]
+        units: NDArray[np.int64] = np.concatenate(
+            [stratum[generator.integers(0, len(stratum), len(stratum))] for stratum in self._strata]
         )
+        if self._single is not None:
+            rows: NDArray[np.int64] = self._single[units]
+            return rows
+        return np.concatenate([self._rows[unit] for unit in units])
 
 
 def _with_pseudo_samples(predictions: Predictions, *, right: bool) -> Predictions:

@@ -239,7 +239,8 @@ class ScoredFolds:
     def _resampled(
         self, scores: NDArray[np.float64], score: float, chance: float, random_state: int
     ) -> Interval | None:
-        if not recomputes(self._scorer, self._predictions, scores):
+        found = self._predictions
+        if found.truth.ndim != 1 or not recomputes(self._scorer, found, scores):
             return None
         best = self._bounds[1]
         # As in auc_interval: models err alike where there is little to learn.
@@ -248,7 +249,7 @@ class ScoredFolds:
             share = min(max((best - score) / (best - chance), 0.0), 1.0)
         return resampled_interval(
             self._scorer,
-            self._predictions,
+            found,
             score=score,
             units=self._units[self._row],
             spread=math.sqrt(1.0 + share * self._excess),
