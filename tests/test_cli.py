@@ -27,7 +27,8 @@ import pytest
 from bitsieve._version import __version__
 from bitsieve.cli import main
 
-_FILES = ["convergence.png", "run.json", "selection.csv"]
+_FILES = ["convergence.png", "predictions.csv", "run.json", "selection.csv"]
+_WITHOUT_FOLDS = ["convergence.png", "run.json", "selection.csv"]
 _QUICK = ["--max-iter", "30", "--repeats", "2", "--seed", "1"]
 
 
@@ -128,13 +129,18 @@ def test_select_prints_the_numbers_and_what_they_are(table: Path, out: Path) -> 
     assert results["honest_error"] < 0.2
 
 
-def test_select_writes_three_files(table: Path, out: Path) -> None:
+def test_select_writes_its_files(table: Path, out: Path) -> None:
     done = _run("select", table, "-t", "out come", "--out", out, "--quiet", *_QUICK)
     assert done.exit_code == 0
     assert done.output == ""
     assert sorted(os.listdir(out)) == _FILES
     assert (out / "convergence.png").read_bytes().startswith(b"\x89PNG")
+    with open(out / "predictions.csv", encoding="utf-8", newline="") as file:
+        predicted = list(csv.DictReader(file))
+    assert [int(row["sample"]) for row in predicted] == list(range(40))
+    wrong = sum(row["truth"] != row["predicted"] for row in predicted)
     record = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    assert wrong / 40 == pytest.approx(record["results"]["honest_error"])
     assert record["status"] == "complete"
     assert record["input"]["sha256"] == hashlib.sha256(table.read_bytes()).hexdigest()
     assert record["input"]["bytes"] == table.stat().st_size
@@ -452,7 +458,7 @@ def test_a_disk_that_fills_up_keeps_the_record(
     monkeypatch.setattr(bitsieve.cli.job, "plot_convergence", full)
     done = _run("select", table, "-t", "out come", "--out", out, "--json", *_QUICK)
     assert done.exit_code == 1
-    assert sorted(os.listdir(out)) == ["run.json", "selection.csv"]
+    assert sorted(os.listdir(out)) == ["predictions.csv", "run.json", "selection.csv"]
     assert json.loads(done.stdout)["results"]["selected"]
 
 
@@ -469,7 +475,7 @@ def test_a_disk_too_full_for_one_file_gets_the_others(
     assert done.exit_code == 1
     assert done.stderr == f"bitsieve: error: No space left on device: {out / 'run.json'}\n"
     assert "honest error" in done.stdout
-    assert sorted(os.listdir(out)) == ["convergence.png", "selection.csv"]
+    assert sorted(os.listdir(out)) == ["convergence.png", "predictions.csv", "selection.csv"]
 
 
 def test_a_full_disk_under_the_checkpoints_is_one_line(
@@ -566,7 +572,7 @@ def test_a_closed_stdout(table: Path, out: Path) -> None:
         f"{command} >&-", shell=True, stderr=subprocess.PIPE, text=True, timeout=120
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert sorted(os.listdir(out)) == _FILES
+    assert sorted(os.listdir(out)) == _WITHOUT_FOLDS
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
@@ -600,7 +606,7 @@ def test_nobody_reads_what_is_printed(out: Path, redirection: str, code: int) ->
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (code, "")
     if code == 0:
-        assert sorted(os.listdir(out)) == _FILES
+        assert sorted(os.listdir(out)) == _WITHOUT_FOLDS
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no signals between processes")
@@ -618,7 +624,7 @@ def test_a_signal_writes_what_there_is(out: Path, tmp_path: Path, name: str, wor
     stdout, stderr = process.communicate(timeout=100)
     assert process.returncode == 128 + number
     assert stderr == ""
-    assert sorted(os.listdir(out)) == _FILES
+    assert sorted(os.listdir(out)) == _WITHOUT_FOLDS
     record = json.loads((out / "run.json").read_text(encoding="utf-8"))
     assert record["status"] == "interrupted"
     assert record["results"]["remeasured_error"] is None

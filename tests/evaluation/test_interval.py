@@ -1,4 +1,4 @@
-"""The corrected resampled t-interval, against the formula written out."""
+"""The intervals, against SciPy, polynomials and formulas written out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from bitsieve.evaluation import Interval, corrected_t_interval
-from bitsieve.evaluation.interval import score_range
+from bitsieve.evaluation.interval import (
+    auc_interval,
+    binomial_interval,
+    difference_interval,
+    effective_size,
+    joined,
+    mean_interval,
+    score_range,
+)
 
 
 def test_equals_the_formula_of_nadeau_and_bengio() -> None:
@@ -88,3 +96,91 @@ def test_membership_includes_the_ends() -> None:
 )
 def test_knows_the_range_of_scorers(scoring: str | None, bounds: tuple[float, float]) -> None:
     assert score_range(scoring) == bounds
+
+
+def test_binomial_intervals_are_those_of_scipy() -> None:
+    from scipy import stats
+
+    for n in (1, 2, 13):
+        for k in range(n + 1):
+            for level in (0.9, 0.95):
+                expected = stats.binomtest(k, n).proportion_ci(level, "exact")
+                assert tuple(binomial_interval(k, n, level=level)) == pytest.approx(
+                    tuple(expected), abs=1e-12
+                )
+
+
+def test_binomial_intervals_of_counts_that_are_not_whole_lie_between_their_neighbours() -> None:
+    lows, highs = zip(*(binomial_interval(k / 4, 10) for k in range(41)), strict=True)
+    assert np.all(np.diff(lows) > 0)
+    assert np.all(np.diff(highs[:37]) > 0)
+    # Ten times a mean of fractions may miss 10 by rounding.
+    assert binomial_interval(10 - 1e-12, 10).high == 1.0
+    assert binomial_interval(1e-12, 10).low == 0.0
+
+
+def test_the_interval_of_a_mean_is_recovered_from_its_parts() -> None:
+    one = Interval(0.5, 0.9)
+    assert tuple(mean_interval([0.8], [one])) == pytest.approx(tuple(one))
+    low, high = mean_interval([0.8] * 4, [one] * 4)
+    assert (low, high) == pytest.approx((0.8 - 0.3 / 2, 0.8 + 0.1 / 2))
+
+
+def test_the_interval_of_a_paired_difference() -> None:
+    upper = 1 - 0.025 ** (1 / 20)  # of no discordant sample among 20
+    assert tuple(difference_interval(0, 0, 20)) == pytest.approx((-upper, upper))
+    low, high = difference_interval(7, 2, 40)
+    assert tuple(difference_interval(2, 7, 40)) == pytest.approx((-high, -low))
+    p, q = 7 / 40, 2 / 40
+    first, second = binomial_interval(7, 40), binomial_interval(2, 40)
+    r = -math.sqrt(p * q / ((1 - p) * (1 - q)))
+    a, b = p - first.low, second.high - q
+    assert low == pytest.approx(p - q - math.sqrt(a**2 + b**2 - 2 * r * a * b))
+    assert difference_interval(20, 0, 20).low > 0.5
+    assert 0.0 not in difference_interval(0, 8, 30)
+
+
+def test_auc_intervals_are_roots_of_the_quartic() -> None:
+    """Newcombe's equation multiplied out: no search for a root, no variance written twice."""
+    t = np.polynomial.Polynomial([0, 1])
+    z2 = 1.959963984540054**2
+    for m, n in ((5, 5), (3, 17), (40, 60)):
+        more = (m + n) / 2 - 1
+        inner = (2 - t) * (1 + t) + more * (1 - t) * (1 + t) + more * t * (2 - t)
+        for auc in (0.0, 0.3, 0.5, 0.93, 1.0):
+            roots = (m * n * (t - auc) ** 2 * (2 - t) * (1 + t) - z2 * t * (1 - t) * inner).roots()
+            real = np.sort(roots[np.abs(roots.imag) < 1e-9].real)
+            inside = real[(real > -1e-9) & (real < 1 + 1e-9)]
+            found = auc_interval(auc, [[m, n]])
+            assert tuple(found) == pytest.approx((inside[0], inside[-1]), abs=1e-7)
+            assert found.high - found.low > 0.03
+
+
+def test_auc_intervals_of_folds() -> None:
+    one = auc_interval(0.9, [[20, 20]])
+    folds = auc_interval(0.9, [[5, 5]] * 4)  # fewer pairs can be compared
+    assert folds.low < one.low
+    # Two rounds of the same samples know no more; models that err alike know less.
+    assert auc_interval(0.9, [[5, 5]] * 8, n_tests=2.0) == pytest.approx(folds)
+    alike = auc_interval(0.9, [[5, 5]] * 4, excess=4 / 3)
+    assert alike.low < folds.low
+    assert alike.high > folds.high
+
+
+def test_samples_in_groups_are_worth_fewer() -> None:
+    rng = np.random.default_rng(0)
+    right = rng.random(200) < 0.8
+    assert effective_size(right, np.arange(200)) == 200
+    assert effective_size(right, np.zeros(200)) == 1
+    twice, pairs = np.repeat(right, 2), np.repeat(np.arange(200), 2)
+    assert effective_size(twice, pairs) == pytest.approx(200, rel=0.02)
+    # Groups that say nothing about their members cost little, and nothing is gained.
+    assert 150 < effective_size(right, np.arange(200) // 2) <= 200
+    assert 100 < effective_size(np.ones(200), np.arange(200) // 2) <= 200
+
+
+def test_a_union_holds_the_estimate_and_has_width() -> None:
+    nothing = Interval(math.nan, math.nan)
+    assert joined(0.5, nothing, Interval(0.6, 0.7)) == (0.5, 0.7)
+    assert np.isnan(joined(0.5, nothing)).all()
+    assert np.isnan(joined(0.5, Interval(0.5, 0.5))).all()

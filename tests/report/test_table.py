@@ -71,6 +71,7 @@ class _Folds:
 
     level, score, full_score, chance_score, beats_chance = 0.95, 0.9, 0.8, 0.5, True
     interval = Interval(0.8, 1.0)
+    full_comparison, full_interval = "selection", Interval(0.05, 0.15)
 
     def __init__(self, supports: Any) -> None:
         self.supports = np.asarray(supports, dtype=bool)
@@ -177,3 +178,21 @@ def test_the_seed_is_shown() -> None:
     assert "seed 1701417056 another seed gives other folds, another panel and another error" in text
     assert "choose it before you look" in text
     assert "seed" not in _shown(_outcome(), 200)
+
+
+def test_the_full_set_is_called_better_only_where_that_is_shown() -> None:
+    outcome = _wide(np.tile(np.arange(200) < 8, (5, 1)))
+    folds: Any = outcome.nested
+    said = " ".join(outcome.sentences())
+    assert "the selection predicts better than the full set of 200 features does (20.0 %" in said
+    assert "95 % interval of its lead 5.0 to 15.0 points" in said
+    folds.full_comparison, folds.score, folds.full_score = "full set", 0.7, 0.8
+    folds.full_interval = Interval(-0.15, -0.05)
+    said = " ".join(outcome.sentences())
+    assert "full set of 200 features predicts better than the selection does (20.0 %" in said
+    for score, comparison in ((0.7, "no difference shown"), (0.79999, "full set")):
+        folds.score, folds.full_comparison = score, comparison
+        said = " ".join(outcome.sentences())
+        assert "better than" not in said
+        assert f"no difference is shown between the selection ({outcome.shown(score)}) and" in said
+        assert "the full set of 200 features (20.0 %)" in said

@@ -185,11 +185,11 @@ def select(
 
     The honest error is that of nested cross-validation: the whole selection is repeated in every
     outer fold. The search is binary SPSA, simultaneous perturbation stochastic approximation (Spall
-    1992; Aksakalli and Malekipirbazari 2016). Writes selection.csv, run.json and convergence.png
-    into the --out folder, and overwrites no other run.
+    1992; Aksakalli and Malekipirbazari 2016). Writes selection.csv, predictions.csv, run.json and
+    convergence.png into the --out folder, and overwrites no other run.
     """
     with one_line_errors(), plain_warnings():
-        from bitsieve.cli.job import FILES, Job
+        from bitsieve.cli.job import Job
 
         job = Job(
             file=file,
@@ -216,7 +216,7 @@ def select(
             progress=False if quiet or as_json else None,
         )
         done = job.run()
-        _deliver(done, FILES, out, quiet=quiet, as_json=as_json)
+        _deliver(done, done.files, out, quiet=quiet, as_json=as_json)
     if done.stop is not None:
         raise typer.Exit(what_stopped(done.stop)[1])
 

@@ -2,7 +2,7 @@
 
 ::
 
-    FILE or --dataset -> (scale ->) search on all samples -> outer folds -> table, three files
+    FILE or --dataset -> (scale ->) search on all samples -> outer folds -> table, files
                                        |                        |
                                      Ctrl-C: what there is so far is written, exit code 130
                                      (SIGTERM likewise, 143)
@@ -34,14 +34,15 @@ from bitsieve.report import (
     convergence_info,
     outcome_table,
     plot_convergence,
+    write_predictions_csv,
     write_run_json,
     write_selection_csv,
 )
 
 __all__ = ["FILES", "FinishedJob", "Job"]
 
-#: What a job writes into its folder.
-FILES = ("selection.csv", "run.json", "convergence.png")
+#: What a job writes into its folder; predictions.csv only where there were outer folds.
+FILES = ("selection.csv", "predictions.csv", "run.json", "convergence.png")
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,7 @@ class Job:
             doubts={d.names[0]: d.why for d in data.doubts if d.kind == "column"},
         )
         record = self._record(selector, data, outcome)
-        return FinishedJob(self, outcome, record, selector.history_, stop)
+        return FinishedJob(self, outcome, record, selector.history_, stop, data.table.sample_names)
 
     def _outer_folds(self, model: Any, data: JobInput, seed: int) -> Any:
         from sklearn.model_selection import StratifiedKFold
@@ -216,7 +217,7 @@ class Job:
             },
             "results": outcome.results(),
             "statements": outcome.sentences(),
-            "files": [str(self.out / name) for name in FILES],
+            "files": [str(self.out / name) for name in _files(outcome)],
         }
 
     def _repeat(self, seed: int | None) -> str:
@@ -251,16 +252,29 @@ class FinishedJob:
     record: dict[str, Any]
     history: Any
     stop: KeyboardInterrupt | None
+    sample_names: list[str] | None
+
+    @property
+    def files(self) -> list[str]:
+        """Names of the files that the job writes."""
+        return _files(self.outcome)
 
     def write(self) -> None:
-        """Write run.json, selection.csv and convergence.png, what matters most first.
+        """Write run.json, selection.csv, predictions.csv and convergence.png, in this order.
+
+        Without outer folds there is no predictions.csv, and one of an earlier run is removed.
 
         Raises
         ------
         OSError
             Of the first file that cannot be written, after all of them were tried.
         """
-        try_all(self._write_record, self._write_selection, self._write_picture)
+        try_all(
+            self._write_record,
+            self._write_selection,
+            self._write_predictions,
+            self._write_picture,
+        )
 
     def _write_record(self) -> None:
         write_run_json(self.job.out / "run.json", self.record)
@@ -274,6 +288,13 @@ class FinishedJob:
             None if nested is None else nested.n_times_selected,
             0 if nested is None else nested.n_folds,
         )
+
+    def _write_predictions(self) -> None:
+        path, nested = self.job.out / "predictions.csv", self.outcome.nested
+        if nested is None or nested.predictions is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_predictions_csv(path, nested.predictions, self.sample_names)
 
     def _write_picture(self) -> None:
         outcome, nested = self.outcome, self.outcome.nested
@@ -322,6 +343,10 @@ def _check_method(method: str) -> None:
         f"--method {method} scores features without a search: use bitsieve rank --method {name}; "
         f"bitsieve select searches, with {', '.join(METHODS)}"
     )
+
+
+def _files(outcome: Outcome) -> list[str]:
+    return [name for name in FILES if name != "predictions.csv" or outcome.nested is not None]
 
 
 def _check_scoring(scoring: str) -> None:

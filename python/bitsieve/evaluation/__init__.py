@@ -10,7 +10,10 @@
         |             rows.py: the samples of a fold, of arrays, frames and lists)
     support.py   which input columns a fitted selector, or a pipeline of them, kept
         |
-    interval.py  corrected resampled t-interval of the fold scores
+    predictions.py  what each fold said of each sample that it tested
+        |
+    scored.py    which interval a score gets: interval.py has the formulas, resampling.py the
+        |            bootstrap of the predictions
         v
     result.py    NestedResult: the numbers, and in words which of them may be published
 
@@ -22,6 +25,13 @@ from __future__ import annotations
 
 from bitsieve.evaluation.interval import Interval, corrected_t_interval
 from bitsieve.evaluation.nested import nested_cross_validate
+from bitsieve.evaluation.predictions import Predictions
 from bitsieve.evaluation.result import NestedResult
 
-__all__ = ["Interval", "NestedResult", "corrected_t_interval", "nested_cross_validate"]
+__all__ = [
+    "Interval",
+    "NestedResult",
+    "Predictions",
+    "corrected_t_interval",
+    "nested_cross_validate",
+]

@@ -18,9 +18,16 @@ from sklearn.utils.validation import has_fit_parameter
 
 from bitsieve._checks import key_of
 from bitsieve.evaluation.folds import outer_folds
-from bitsieve.evaluation.interval import corrected_t_interval, score_range
+from bitsieve.evaluation.predictions import (
+    FoldOutputs,
+    outputs_of,
+    put_together,
+    response_methods,
+    score_of,
+)
 from bitsieve.evaluation.result import NestedResult
 from bitsieve.evaluation.rows import column_names, n_columns, take_rows
+from bitsieve.evaluation.scored import ScoredFolds
 from bitsieve.evaluation.support import last_selecting_step, steps_of, support_of, without_selection
 
 __all__ = ["nested_cross_validate"]
@@ -33,6 +40,8 @@ class _FoldScores(NamedTuple):
     observed: float
     remeasured: float
     support: NDArray[np.bool_]
+    outputs: FoldOutputs
+    full_predicted: NDArray[Any]
     seconds: float
 
 
@@ -101,8 +110,10 @@ def nested_cross_validate(
     References
     ----------
     C. Ambroise, G. McLachlan (2002), Selection bias in gene extraction on the basis of microarray
-    gene-expression data, PNAS 99(10), 6562-6566. C. Nadeau, Y. Bengio (2003), Machine Learning
-    52, 239-281 (the interval).
+    gene-expression data, PNAS 99(10), 6562-6566. For the interval: C. Nadeau, Y. Bengio (2003),
+    Inference for the generalization error, Machine Learning 52, 239-281; C. J. Clopper, E. S.
+    Pearson (1934), Biometrika 26, 404-413; G. Y. Zou, A. Donner (2008), Statistics in Medicine 27,
+    1693-1702; R. G. Newcombe (2006), Statistics in Medicine 25, 559-573, method 5.
 
     Examples
     --------
@@ -159,20 +170,24 @@ def nested_cross_validate(
     scores = np.array([row.honest for row in rows])
     observed = np.array([row.observed for row in rows])
     remeasured = np.array([row.remeasured for row in rows])
-    honest = float(scores.mean())
+    full_scores = np.array([row.full for row in rows])
+    chance_scores = np.array([row.chance for row in rows])
+    honest, chance = float(scores.mean()), float(chance_scores.mean())
+    predictions = put_together(
+        y,
+        folds,
+        [row.outputs for row in rows],
+        [row.full_predicted for row in rows],
+        is_classifier=is_classifier(estimator),
+    )
+    scored = ScoredFolds(folds, predictions, scorer, name, groups=groups, level=level)
     return NestedResult(
         score=honest,
-        interval=corrected_t_interval(
-            scores,
-            [len(test) for _, test in folds],
-            [len(train) for train, _ in folds],
-            level=level,
-            bounds=score_range(name),
-        ),
+        interval=scored.interval(scores, chance=chance, random_state=base),
         level=level,
         scores=scores,
-        full_scores=np.array([row.full for row in rows]),
-        chance_scores=np.array([row.chance for row in rows]),
+        full_scores=full_scores,
+        chance_scores=chance_scores,
         observed_scores=observed,
         remeasured_scores=remeasured,
         optimism=float(observed.mean()) - honest if is_comparable else float("nan"),
@@ -184,6 +199,8 @@ def nested_cross_validate(
         scoring=name,
         folds=folds,
         feature_names=column_names(X),
+        full_interval=scored.difference(scores, full_scores, chance=chance),
+        predictions=predictions,
     )
 
 
@@ -247,13 +264,18 @@ def _score_fold(
     if claims:
         remeasured = float(claims[-1].best_score_)
         observed = float(getattr(claims[-1], "best_observed_score_", remeasured))
+    methods = response_methods(scorer)
+    outputs = outputs_of(model, X_test, methods)
+    full_outputs = outputs_of(everything, X_test, methods)
     return _FoldScores(
-        honest=float(scorer(model, X_test, y_test)),
-        full=float(scorer(everything, X_test, y_test)),
+        honest=score_of(scorer, model, outputs, X_test, y_test),
+        full=score_of(scorer, everything, full_outputs, X_test, y_test),
         chance=float(scorer(dummy, X_test, y_test)),
         observed=observed,
         remeasured=remeasured,
         support=support,
+        outputs=outputs,
+        full_predicted=full_outputs.predicted,
         seconds=time.perf_counter() - start,
     )
 

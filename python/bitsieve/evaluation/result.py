@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve.evaluation.interval import Interval
+from bitsieve.evaluation.interval import NO_INTERVAL, Interval
+from bitsieve.evaluation.predictions import Predictions
 
 __all__ = ["NestedResult"]
 
@@ -25,7 +27,13 @@ class NestedResult:
     score : float
         Mean of :attr:`scores`, the number that may be published, with :attr:`interval`.
     interval : Interval
-        Corrected resampled t-interval (low, high), clipped to the range of the scorer.
+        Confidence interval (low, high) of the expected score of the folds' rules on new samples:
+        the union of the corrected resampled t-interval and one that has width where the folds
+        agree (accuracy: exact binomial; balanced accuracy: the classes' exact intervals; ROC AUC
+        of two classes: Newcombe's method 5; others: a bootstrap of the predictions), clipped to
+        the range of the scorer. NaN where a fold's score is not finite, and for a scorer of one's
+        own that needs more than predictions, where there is a single fold or it gives the same
+        number for everything.
     level : float
         Its level of confidence.
     scores : float64 array of shape (n_folds,)
@@ -59,6 +67,12 @@ class NestedResult:
         The outer splits.
     feature_names : list of str or None
         Column names, where the input had them.
+    full_interval : Interval
+        Confidence interval of :attr:`full_difference`: the union of the corrected resampled
+        t-interval of the folds' differences and, for accuracies, of the interval of paired
+        proportions.
+    predictions : Predictions or None
+        What each outer fold predicted of each sample that it tested.
     """
 
     score: float
@@ -78,6 +92,8 @@ class NestedResult:
     scoring: str
     folds: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=list)
     feature_names: list[str] | None = None
+    full_interval: Interval = NO_INTERVAL
+    predictions: Predictions | None = None
 
     @property
     def n_folds(self) -> int:
@@ -106,6 +122,24 @@ class NestedResult:
         return float(self.full_scores.mean())
 
     @property
+    def full_difference(self) -> float:
+        """Mean score of the selection minus mean score with all features, on the same folds."""
+        return float((self.scores - self.full_scores).mean())
+
+    @property
+    def full_comparison(self) -> Literal["selection", "full set", "no difference shown"]:
+        """Which of the two predicts better, where :attr:`full_interval` lies on one side of 0.
+
+        A difference within rounding (1e-9) is none.
+        """
+        low, high = self.full_interval
+        if low > 0.0 and self.full_difference > 1e-9:
+            return "selection"
+        if high < 0.0 and self.full_difference < -1e-9:
+            return "full set"
+        return "no difference shown"
+
+    @property
     def chance_score(self) -> float:
         """Mean score of a prediction that looks at no feature."""
         return float(self.chance_scores.mean())
@@ -127,17 +161,19 @@ class NestedResult:
         """
         low, high = self.interval
         span = (
-            "no interval from a single fold"
+            "no interval"
             if np.isnan(low)
             else f"{100 * self.level:g} % interval {low:.4f} to {high:.4f}"
         )
+        better = self.full_comparison
+        compared = better if better == "no difference shown" else f"the {better} predicts better"
         sizes = self.n_features
         size = str(sizes.min()) if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
         lines = [
             f"Nested cross-validation: {self.n_folds} outer folds, {self.scoring}, "
             "greater is better.",
             f"  honest        {self.score:8.4f}  {span}; this number may be published",
-            f"  all features  {self.full_score:8.4f}  same folds, no selection",
+            f"  all features  {self.full_score:8.4f}  same folds, no selection; {compared}",
             f"  chance        {self.chance_score:8.4f}  same folds, a prediction from no feature",
         ]
         for name, scores, why in (

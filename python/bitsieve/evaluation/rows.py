@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["column_names", "n_columns", "take_rows"]
+__all__ = ["column_names", "n_columns", "n_rows", "take_rows"]
 
 
 def take_rows(values: Any, rows: NDArray[np.int64]) -> Any:
@@ -35,6 +35,11 @@ def take_rows(values: Any, rows: NDArray[np.int64]) -> Any:
     if hasattr(values, "shape"):
         return values[rows]
     return [values[i] for i in rows]
+
+
+def n_rows(values: Any) -> int:
+    """Return the number of samples."""
+    return int(values.shape[0] if hasattr(values, "shape") else len(values))
 
 
 def n_columns(X: Any) -> int:

@@ -1,9 +1,10 @@
-"""What a run leaves behind: a picture and two files.
+"""What a run leaves behind: a picture and files.
 
 ::
 
     history ----> convergence.py: convergence_info (numbers) -> plot_convergence (PNG, SVG, PDF)
     supports ---> selection.py: one row a feature, selection.csv
+    predictions -> predictions.py: one row a sample and outer fold, predictions.csv
     scores -----> ranking.py: one row a feature, ranking.csv, a table; bars.py: a picture
     outcome ----> outcome.py: the table on the terminal and the sentences under it
     everything -> record.py: what is needed to repeat the run, run.json
@@ -20,6 +21,7 @@ from bitsieve._files import write_atomically
 from bitsieve.report.bars import RankingInfo, plot_ranking, ranking_info
 from bitsieve.report.convergence import ConvergenceInfo, convergence_info, plot_convergence
 from bitsieve.report.outcome import Outcome, printable
+from bitsieve.report.predictions import prediction_rows, write_predictions_csv
 from bitsieve.report.ranking import Ranking, ranking_rows, ranking_table, write_ranking_csv
 from bitsieve.report.record import environment, file_identity, write_run_json
 from bitsieve.report.selection import selection_rows, write_selection_csv
@@ -37,12 +39,14 @@ __all__ = [
     "outcome_table",
     "plot_convergence",
     "plot_ranking",
+    "prediction_rows",
     "printable",
     "ranking_info",
     "ranking_rows",
     "ranking_table",
     "selection_rows",
     "write_atomically",
+    "write_predictions_csv",
     "write_ranking_csv",
     "write_run_json",
     "write_selection_csv",

@@ -140,7 +140,7 @@ class Outcome:
     def interval_text(self) -> str:
         """Return the honest interval as text, such as "95 % interval 6.0 % to 20.0 %"."""
         if self.nested is None or np.isnan(self.nested.interval.low):
-            return "no interval from a single fold"
+            return "no interval"
         low, high = self.nested.interval
         if self.is_error:
             low, high = high, low
@@ -173,11 +173,7 @@ class Outcome:
             f"({self.interval_text()}), from {self.nested.n_folds} outer folds whose test samples "
             "neither the selection nor the estimator saw."
         )
-        if self.nested.score < self.nested.full_score:
-            said.append(
-                f"On the same folds the full set of {counted(len(self.names))} predicts "
-                f"better than the selection does ({self.shown(self.nested.full_score)})."
-            )
+        said.append(self._compared(self.nested))
         if self.nested.beats_chance is False:
             chance = self.nested.chance_score
             lies = "includes" if chance in self.nested.interval else "lies beyond"
@@ -198,6 +194,29 @@ class Outcome:
             f"The panel holds {printable(held[0])}{more}, evidently no feature "
             f"({self.doubts[held[0]]}): publish nothing of this run, and repeat it without."
         ]
+
+    def _compared(self, nested: NestedResult) -> str:
+        """Say whether the selection or the full set predicts better, on the same folds."""
+        selection, everything = self.shown(nested.score), self.shown(nested.full_score)
+        full = f"the full set of {counted(len(self.names))}"
+        better = nested.full_comparison
+        # What cannot be seen in the numbers as they are shown is not said.
+        if better == "no difference shown" or selection == everything:
+            return (
+                f"On the same folds no difference is shown between the selection ({selection}) "
+                f"and {full} ({everything})."
+            )
+        low, high = (100.0 * end if self.is_error else end for end in nested.full_interval)
+        span = f"{low:.1f} to {high:.1f} points" if self.is_error else f"{low:.3f} to {high:.3f}"
+        if better == "full set":
+            return (
+                f"On the same folds {full} predicts better than the selection does ({everything}; "
+                f"{100 * nested.level:g} % interval of the selection's lead {span})."
+            )
+        return (
+            f"On the same folds the selection predicts better than {full} does ({everything}; "
+            f"{100 * nested.level:g} % interval of its lead {span})."
+        )
 
     def _remarks(self) -> list[str]:
         """Say what to know of the search and of the panel before the numbers."""
@@ -243,6 +262,9 @@ class Outcome:
             "honest_score": None,
             "honest_interval": None,
             "full_set_score": None,
+            "full_set_difference": None,
+            "full_set_difference_interval": None,
+            "full_set_comparison": None,
             "chance_score": None,
             "optimism": None,
             "better_than_chance": None,
@@ -260,6 +282,9 @@ class Outcome:
                 "honest_interval": [nested.interval.low, nested.interval.high],
                 "honest_level": nested.level,
                 "full_set_score": nested.full_score,
+                "full_set_difference": nested.full_difference,
+                "full_set_difference_interval": list(nested.full_interval),
+                "full_set_comparison": nested.full_comparison,
                 "chance_score": nested.chance_score,
                 "optimism": nested.optimism,
                 "better_than_chance": nested.beats_chance,
