@@ -131,8 +131,11 @@ def test_follow_up_times() -> None:
     rng = np.random.default_rng(7)
     time, event = rng.exponential(900, _N).round(1), rng.integers(0, 2, _N)
     why = "is a follow-up time, known only after its event"
-    for target in ("event", "status", "vital_status", "OS.status", "Dead", "relapse.csv"):
-        for name in ("time", "OS_months", "days_to_death", "followUp", "survival time"):
+    for target in ("event", "status", "vital_status", "OS.status", "Dead", "e.rfs", "relapse.csv"):
+        for name in (
+            "time", "OS_months", "days_to_death", "followUp", "Survival (months)", "RFS", "t.rfs",
+            "days_to_last_follow_up", "futime", "time until event",
+        ):  # fmt: skip
             said = _said(_table(time, name, y=event, target_name=target))
             # What is named after its event as well as its time is a time.
             assert said == [f"{name} {why}"], (target, name)
@@ -146,7 +149,8 @@ def test_follow_up_times() -> None:
     for name, target in (
         ("time", "group"), ("age_years", "event"), ("years_of_education", "status"),
         ("TIMELESS", "status"), ("g1", "event"), ("days", "er_status"), ("OS9", "death"),
-        ("months", "marital status"),
+        ("months", "marital status"), ("reaction_time", "event"), ("time_to_peak", "death"),
+        ("T", "status code"), ("e", "t"),
     ):  # fmt: skip
         assert not _said(_table(time, name, y=event, target_name=target)), (name, target)
     assert not _said(_table(time - 500, "time", y=event, target_name="event"))

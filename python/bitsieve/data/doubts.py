@@ -38,20 +38,19 @@ _ID = {
 _UNIT = {"patient", "subject", "sample", "participant", "specimen", "donor", "unnamed"}
 _NUMBER = {"no", "nr", "num", "number", "index", "row", "case", "record"}  # as a whole name
 _ORDER = {"order", "run", "injection", "acquisition", "date", "timestamp", "sequence", "scan"}
-_TIME = {
-    *("time", "days", "weeks", "months", "years", "survival", "followup", "futime", "survtime"),
-    *("os", "pfs", "dfs", "rfs", "efs", "dmfs", "dss", "ttp"),
-}
-_NO_TIME = {"age", "since", "smoking", "education", "work", "born", "date", "point", "of", "per"}
+_UNITS = {"time", "days", "weeks", "months", "years", "t"}
+_TIME = _UNITS | {"survival", "followup", "futime", "survtime", "tte", "ttp"}
 _EVENT = {
-    *("event", "death", "dead", "died", "deceased", "relapse", "relapsed", "recurrence"),
-    *("progression", "censor", "censored", "censoring", "fustat", "vitalstatus"),
+    *("event", "death", "dead", "died", "deceased", "survived", "alive", "relapse", "relapsed"),
+    *("recurrence", "progression", "censor", "censored", "censoring", "fustat", "vitalstatus"),
 }
-_ENDPOINT = {
-    *("os", "pfs", "dfs", "rfs", "efs", "dmfs", "dss", "vital", "survival", "overall", "event"),
-    *("follow", "up", "followup", "patient", "last", "status", "death", "relapse", "censoring"),
+_ENDPOINT = {"os", "pfs", "dfs", "rfs", "efs", "dmfs", "dss"}
+# Besides them nothing stands in such a name: a reaction time or a marital status is something else.
+_BESIDE = {
+    *("to", "of", "in", "is", "until", "last", "first", "overall", "free", "disease", "patient"),
+    *("follow", "up", "contact", "vital", "status", "indicator", "survival", "followup", "e"),
 }
-_VOCABULARY = _ID | _UNIT | _NUMBER | _ORDER | _TIME | _EVENT | {"follow", "status"}
+_VOCABULARY = _ID | _UNIT | _NUMBER | _ORDER | _TIME | _EVENT | _ENDPOINT | {"follow", "status"}
 _SUFFIXES = {"csv", "tsv", "tab", "txt", "gz"}
 
 
@@ -214,17 +213,15 @@ def _follow_ups(table: Table, telling: dict[int, list[str]]) -> Iterator[tuple[i
 
 
 def _is_time(words: list[str]) -> bool:
-    known, together = set(words), " ".join(words)
-    return bool(_TIME & known or "follow up" in together) and not (
-        _NO_TIME & known or _is_event(words)
-    )
+    known = set(words)
+    says = _TIME & known or _ENDPOINT & known or "follow up" in " ".join(words)
+    return bool(says) and known <= _TIME | _EVENT | _ENDPOINT | _BESIDE and not _is_event(words)
 
 
 def _is_event(words: list[str]) -> bool:
     known = set(words)
-    if known & {"time", "days", "months", "weeks", "years"}:
-        return False
-    return bool(_EVENT & known) or ("status" in known and known <= _ENDPOINT)
+    says = _EVENT & known or "status" in known or ("e" in known and _ENDPOINT & known)
+    return bool(says) and known <= _EVENT | _ENDPOINT | _BESIDE
 
 
 def _runs(column: NDArray[np.floating]) -> bool:
