@@ -14,6 +14,7 @@ from typing import Any
 
 __all__ = [
     "CheckpointMismatch",
+    "DuplicateSamplesWarning",
     "ManyClassesWarning",
     "MissingExtra",
     "closest",
@@ -26,6 +27,10 @@ __all__ = [
 
 class CheckpointMismatch(ValueError):
     """A checkpoint was written by another run: other data, parameters, splits or version."""
+
+
+class DuplicateSamplesWarning(UserWarning):
+    """Samples stand more than once in a table, and folds may part them."""
 
 
 class ManyClassesWarning(UserWarning):

@@ -74,13 +74,17 @@ class KnnFitness(Fitness):
         assert table.codes is not None and table.classes is not None
         self._n_neighbors = int(estimator.n_neighbors)
         fewest = splits.smallest_training_set()
-        if fewest < self._n_neighbors:
+        fresh = splits if isinstance(splits, FreshFolds) else None
+        # Fresh folds of groups have other sizes for every seed: looked at as they come.
+        self._must_count = (
+            fresh is not None and fresh.groups is not None and fewest < self._n_neighbors
+        )
+        if fewest < self._n_neighbors and not self._must_count:
             raise ValueError(
                 f"n_neighbors={self._n_neighbors} is more than the {fewest} training samples of "
                 f"the smallest split; lower n_neighbors or raise cv"
             )
         self._built_in = built_in(estimator, arguments["scoring"])
-        fresh = splits if isinstance(splits, FreshFolds) else None
         self._core = _core.KnnFitness(
             table.features,
             n_samples=table.n_samples,
@@ -100,7 +104,22 @@ class KnnFitness(Fitness):
                 *_lists([test for _, test in splits.pairs]),
             )
 
+        if fresh is not None and fresh.groups is not None:
+            self._core.set_groups(fresh.groups, fresh.n_groups)
+
+    def _count_training(self, seeds: NDArray[np.uint64]) -> None:
+        """Refuse folds that train on fewer samples than there are neighbours."""
+        for seed in np.unique(seeds):
+            fewest = min(len(train) for train, _ in self._splits.splits(int(seed)))
+            if fewest < self._n_neighbors:
+                raise ValueError(
+                    f"n_neighbors={self._n_neighbors} is more than the {fewest} training samples "
+                    "that folds of whole groups left; lower n_neighbors or raise cv"
+                )
+
     def _evaluate(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
+        if self._must_count:
+            self._count_training(seeds)
         if self._built_in is None:
             return self._score_predictions(masks, seeds)
         balanced = self._built_in == "balanced_accuracy"
