@@ -240,6 +240,7 @@ class BinarySPSASearch:
             "stop_when_decided": int(bool(stop_when_decided)),
         }
         self._asked: Masks | None = None
+        self._total: NDArray[np.float64] = np.zeros(self._n_features)  # of the iterates told
         self._eligible = np.array([True, bool(admit_perturbed), bool(admit_perturbed)])
         self._eligible.setflags(write=False)
 
@@ -304,7 +305,17 @@ class BinarySPSASearch:
                 f"gain {self.gain:.6g} and scores that differ by {plus - minus:.6g} "
                 "make a step that no search can take; lower the gain"
             ) from None
+        self._total += self.w
         self._asked = None
+
+    def feature_scores(self) -> NDArray[np.float64]:
+        """Return the mean iterate, float64 of shape (n_features,), greater for better features.
+
+        The mean of w_1 to w_k, which moves less than the last of them; the start before the first
+        iteration.
+        """
+        iteration = int(self._core.state()[1])
+        return self._total / iteration if iteration else self.w
 
     def stop(self) -> dict[str, object]:
         """Return ``{"decided": True}`` once no mask can change, if the search is to stop then."""
@@ -322,12 +333,13 @@ class BinarySPSASearch:
         return self._eligible
 
     def state(self) -> State:
-        """Return the parameters, the seed, w, k, and the mean square of the automatic gain."""
+        """Return the parameters, the seed, w, its sum, k, and the gain's mean square."""
         w, iteration, mean_square = self._core.state()
         return {
             **self._parameters,
             "seed": self._core.seed,
             "w": w,
+            "w_total": self._total.copy(),
             "iteration": iteration,
             "mean_square": mean_square,
         }
@@ -355,6 +367,7 @@ class BinarySPSASearch:
             mean_square=float(state["mean_square"]),
         )
         self._core.set_seed(check_seed("seed", state["seed"]))
+        self._total = _vector("w_total", state["w_total"], self._n_features)
         self._asked = None
 
     def __repr__(self) -> str:
