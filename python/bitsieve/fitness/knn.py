@@ -16,6 +16,8 @@ from bitsieve.masks import Masks
 
 # float32 sums of squares must stay far from overflow. (Underflow is within the error bounds.)
 _LARGEST_SQUARE = 1e36
+# Measured on one AVX-512 core at 2.8 GHz, 2,000 to 8,000 samples; for warnings alone.
+_SECONDS_A_PAIR, _SECONDS_A_FEATURE = 1e-9, 5e-11
 
 
 def refusal(
@@ -106,6 +108,12 @@ class KnnFitness(Fitness):
 
         if fresh is not None and fresh.groups is not None:
             self._core.set_groups(fresh.groups, fresh.n_groups)
+
+    @property
+    def expected_seconds(self) -> float:
+        """About what one evaluation of half the features takes from nothing."""
+        per_pair = _SECONDS_A_PAIR + 0.5 * self.n_features * _SECONDS_A_FEATURE
+        return self.n_samples**2 * per_pair / self._n_jobs
 
     def _count_training(self, seeds: NDArray[np.uint64]) -> None:
         """Refuse folds that train on fewer samples than there are neighbours."""
