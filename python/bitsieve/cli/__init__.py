@@ -116,6 +116,13 @@ def select(
     index: Annotated[
         str | None, typer.Option(help="Column with the row names, which is no feature.")
     ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="Column (or a file, as for --target) with what belongs together, such as the "
+            "patient: no feature, and no fold parts a group."
+        ),
+    ] = None,
     method: Annotated[str, typer.Option(help="Search method; known: bspsa.")] = "bspsa",
     estimator: Annotated[
         str, typer.Option(help="1nn, 3nn, 5nn, knn:K, nb, lda, logistic, svm or tree.")
@@ -124,7 +131,12 @@ def select(
     scale: Annotated[
         Scale, typer.Option(help="Standardise the columns (inside every outer fold), or not.")
     ] = Scale.standard,
-    cv: Annotated[int, typer.Option(min=2, help="Folds inside the search.")] = 5,
+    cv: Annotated[
+        int,
+        typer.Option(
+            min=2, help="Folds inside the search: stratified, shuffled anew for each iteration."
+        ),
+    ] = 5,
     repeats: Annotated[int, typer.Option(min=1, help="Repeats of those folds.")] = 10,
     n_features: Annotated[
         int | None, typer.Option(min=1, help="Size of the panel; free if not given.")
@@ -135,8 +147,8 @@ def select(
     max_time: Annotated[
         float | None,
         typer.Option(
-            help="Seconds for each search, that is 1 + the outer folds; measuring the finalists "
-            "comes on top."
+            help="Seconds for each search, measuring its finalists included; there are 1 + the "
+            "outer folds of them."
         ),
     ] = None,
     patience: Annotated[
@@ -144,7 +156,12 @@ def select(
         typer.Option(min=0, help="Iterations without a new best; 0 never gives up."),
     ] = None,
     outer_folds: Annotated[
-        int, typer.Option(min=0, help="Outer folds for the honest error; 0 for none.")
+        int,
+        typer.Option(
+            min=0,
+            help="Outer folds for the honest error: stratified, in the order of the samples, as "
+            "cv=5 in Python; 0 for none.",
+        ),
     ] = 5,
     seed: Annotated[
         int | None,
@@ -173,6 +190,7 @@ def select(
             dataset=dataset,
             orient=orient.value,
             index=index,
+            groups=groups,
             method=method,
             estimator=estimator,
             scoring=scoring,

@@ -59,6 +59,11 @@ class NestedResult:
         The outer splits.
     feature_names : list of str or None
         Column names, where the input had them.
+    remarks : tuple of str
+        What to know of the searches before the numbers are read, such as that they were stopped
+        early.
+    copies : str or None
+        What to say of samples that stand twice; None without.
     """
 
     score: float
@@ -78,6 +83,8 @@ class NestedResult:
     scoring: str
     folds: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=list)
     feature_names: list[str] | None = None
+    remarks: tuple[str, ...] = ()
+    copies: str | None = None
 
     @property
     def n_folds(self) -> int:
@@ -160,6 +167,9 @@ class NestedResult:
                 "The honest interval reaches the chance level: the selection is not shown to "
                 "predict better than chance."
             )
+        lines += self.remarks
+        if self.copies is not None:
+            lines.append(f"{self.copies}.")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

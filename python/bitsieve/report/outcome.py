@@ -53,6 +53,12 @@ class Outcome:
         The most iterations that the search might have taken; None where it is not known.
     is_sized : bool
         Whether the size of the panel was asked for.
+    stopped_early : bool
+        Whether the search ended before it could have told anything.
+    final_cut : str or None
+        What a limit of time left out of measuring the best again.
+    copies : str or None
+        What to say of samples that stand twice.
     """
 
     source: str
@@ -76,6 +82,9 @@ class Outcome:
     seed: int | None = None
     max_iter: int | None = None
     is_sized: bool = False
+    stopped_early: bool = False
+    final_cut: str | None = None
+    copies: str | None = None
 
     @property
     def best_of_another(self) -> float | None:
@@ -193,6 +202,19 @@ class Outcome:
             of = "" if self.max_iter is None else f" of {self.max_iter:,}"
             plural = "" if of == "" and self.n_iterations == 1 else "s"
             said.append(f"Stopped by --max-time after {self.n_iterations:,}{of} iteration{plural}.")
+        if self.final_cut is not None:
+            said.append(f"--max-time cut measuring the best again short: {self.final_cut}.")
+        if self.copies is not None:
+            said.append(f"{self.copies}.")
+        if self.stopped_early:
+            why = ", ".join(self.stop_reason) or "no reason known"
+            said.append(
+                f"The search was stopped early, after {self.n_iterations:,} iteration"
+                f"{'' if self.n_iterations == 1 else 's'} ({why}): the panel is little more than "
+                "its random start."
+            )
+        if self.nested is not None:
+            said += self.nested.remarks
         if p > 100 and 4 * n > p and not self.is_sized:
             said.append(f"The panel holds {counted(n)}; --n-features 20 asks for a small one.")
             if self.nested is not None:

@@ -18,6 +18,7 @@ from bitsieve._checks import seed as check_seed
 from bitsieve._checks import whole
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Scores, State
+from bitsieve.search.seeds import START, SeedWords
 
 __all__ = [
     "PRESETS",
@@ -121,7 +122,9 @@ class BinarySPSASearch:
         features.
     start : float, array-like or Masks, optional
         w_0: a number or a vector in [0, 1]; or a mask (boolean vector, or Masks of length 1), of
-        which w_0 stands c / 2 above and below 0.5. Default 0.5 for all, as in the paper.
+        which w_0 stands c / 2 above and below 0.5. Default 0.5 for all, as in the paper; where the
+        size is given, with a millionth of c on top that the seed draws, so that the first mask is
+        a random one and not the first features.
     filter_scores : array-like of float, shape (n_features,), optional
         In place of ``start``: w_0 from the ranks of these scores, greater is better (see
         :func:`start_from_scores`), within c of 0.5.
@@ -212,9 +215,11 @@ class BinarySPSASearch:
                     f"n_features_to_select={n_select} is more than the {self._n_features} features"
                 )
         a = _gain(gain, column, c * (stability + 1.0) ** alpha)
+        seed = check_seed("seed", seed)
+        self._is_level = n_select > 0 and start is None and filter_scores is None
         self._core = _core.BinarySPSA(
             _start(self._n_features, start, filter_scores, c),
-            seed=check_seed("seed", seed),
+            seed=seed,
             perturbation=c,
             stability=stability,
             decay=alpha,
@@ -243,6 +248,7 @@ class BinarySPSASearch:
         self._total: NDArray[np.float64] = np.zeros(self._n_features)  # of the iterates told
         self._eligible = np.array([True, bool(admit_perturbed), bool(admit_perturbed)])
         self._eligible.setflags(write=False)
+        self._break_ties(seed)
 
     @property
     def n_features(self) -> int:
@@ -270,7 +276,17 @@ class BinarySPSASearch:
     def set_seed(self, seed: int) -> None:
         """Take the key of the perturbations, in [0, 2**64)."""
         self._core.set_seed(check_seed("seed", seed))
+        self._break_ties(seed)
         self._asked = None
+
+    def _break_ties(self, seed: int) -> None:
+        """Start a search of a given size from a random mask: equal w would mean the first ones."""
+        if not self._is_level or self._core.state()[1] != 0:
+            return
+        words = SeedWords(seed, START).take(0, self._n_features)
+        drawn = (words >> np.uint64(11)).astype(np.float64) / 2.0**53
+        w = 0.5 + 1e-6 * float(self._parameters["c"]) * (drawn - 0.5)
+        self._core.set_state(w, iteration=0, mean_square=0.0)
 
     def ask(self) -> Masks:
         """Return the iterate's mask and the two perturbed ones, a batch of three."""

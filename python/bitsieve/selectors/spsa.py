@@ -69,8 +69,8 @@ class BinarySPSA(SearchSelector):
         Decay of a fixed gain. Without effect where the gain is "auto".
     start : None, float or array-like of shape (n_features,), default None
         Where the iterate starts, w_0, in [0, 1]. None: 0.5 everywhere, so that the first
-        perturbation decides. A boolean array is a mask, of which w_0 stands c / 2 above and below
-        0.5.
+        perturbation decides; with ``n_features_to_select`` the first mask is a random one. A
+        boolean array is a mask, of which w_0 stands c / 2 above and below 0.5.
     filter_scores : None, array-like of shape (n_features,) or callable, default None
         In place of ``start``: scores of a filter, greater is better, whose ranks put w_0 within c
         of 0.5. A callable gets (X, y) and returns scores, or scores and p-values, such as
