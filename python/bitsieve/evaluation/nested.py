@@ -239,7 +239,7 @@ def _remarks(rows: list[_FoldScores]) -> tuple[str, ...]:
         after = f"{least:,}" if least == most else f"{least:,} to {most:,}"
         said.append(
             f"{len(early)} of {len(rows)} searches in the outer folds were stopped early, after "
-            f"{after} iteration{'' if most == 1 else 's'}: what they selected is little more than "
+            f"{after} iteration{'' if most == 1 else 's'}: what they selected still depends on "
             "their random start."
         )
     n_cut = sum(row.is_cut for row in rows)

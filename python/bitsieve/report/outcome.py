@@ -210,8 +210,8 @@ class Outcome:
             why = ", ".join(self.stop_reason) or "no reason known"
             said.append(
                 f"The search was stopped early, after {self.n_iterations:,} iteration"
-                f"{'' if self.n_iterations == 1 else 's'} ({why}): the panel is little more than "
-                "its random start."
+                f"{'' if self.n_iterations == 1 else 's'} ({why}): the panel still depends on its "
+                "random start."
             )
         if self.nested is not None:
             said += self.nested.remarks

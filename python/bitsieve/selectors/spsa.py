@@ -136,7 +136,8 @@ class BinarySPSA(SearchSelector):
     stop_reason_ : dict of str to object
     stopped_early_ : bool
         Whether the search made fewer iterations than the preset's stall limit (250 below 100
-        features, 750 from there on): its selection is then little more than its random start.
+        features, 750 from there on) without standing still: its selection then still depends on
+        its random start.
     final_cut_ : str or None
         What ``max_time`` left out of the last measurement, in words.
     kernel_ : str or None
@@ -239,9 +240,10 @@ class BinarySPSA(SearchSelector):
 
     def _stopped_early(self, result: Any) -> bool:
         # Table 2: so many iterations without a new best show that a search stands still. One of
-        # fewer iterations in all has hardly left its start, which is drawn.
+        # fewer iterations in all has decided few features, unless it stood still by our own rule.
         usual = preset_of(self.preset, result.mask.n_features).patience
-        return result.n_iterations < usual and "decided" not in result.stop_reason
+        stalled = result.stop_reason.get("patience", 0) >= _LEAST_PATIENCE
+        return bool(result.n_iterations < usual and not stalled)
 
     def _make_search(self, table: Table) -> BinarySPSASearch:
         if callable(self.start):
