@@ -94,6 +94,31 @@ Array<std::int32_t> stratified(const Array<std::int32_t>& codes, std::size_t n_c
   return out;
 }
 
+Array<std::int32_t> grouped(const Array<std::int32_t>& codes, std::size_t n_classes,
+                            const Array<std::int32_t>& groups, std::size_t n_groups,
+                            std::size_t n_splits, std::size_t n_repeats, std::uint64_t seed) {
+  if (codes.ndim() != 1 || groups.ndim() != 1 || codes.size() != groups.size()) {
+    throw std::invalid_argument("codes and groups must be one-dimensional and of one length");
+  }
+  const std::size_t n = static_cast<std::size_t>(codes.size());
+  check_folds(n, n_splits, n_repeats);
+  const std::int32_t* y = codes.data();
+  const std::int32_t* g = groups.data();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (y[i] < 0 || static_cast<std::size_t>(y[i]) >= n_classes) {
+      throw std::invalid_argument("codes must lie in [0, n_classes)");
+    }
+    if (g[i] < 0 || static_cast<std::size_t>(g[i]) >= n_groups) {
+      throw std::invalid_argument("groups must lie in [0, n_groups)");
+    }
+  }
+  Array<std::int32_t> out({n_repeats, n});
+  std::int32_t* folds = out.mutable_data();
+  const py::gil_scoped_release release;
+  group_folds(y, n, n_classes, g, n_groups, n_splits, n_repeats, seed, folds);
+  return out;
+}
+
 Array<std::int32_t> shuffled(std::size_t n, std::size_t n_splits, std::size_t n_repeats,
                              std::uint64_t seed) {
   check_folds(n, n_splits, n_repeats);
@@ -193,6 +218,9 @@ void register_core(py::module_& module) {
              py::arg("n"));
   module.def("stratified_folds", &stratified, py::arg("codes").noconvert(), py::arg("n_classes"),
              py::arg("n_splits"), py::arg("n_repeats"), py::arg("seed"));
+  module.def("group_folds", &grouped, py::arg("codes").noconvert(), py::arg("n_classes"),
+             py::arg("groups").noconvert(), py::arg("n_groups"), py::arg("n_splits"),
+             py::arg("n_repeats"), py::arg("seed"));
   module.def("shuffled_folds", &shuffled, py::arg("n"), py::arg("n_splits"), py::arg("n_repeats"),
              py::arg("seed"));
   module.def("mask_pack", &pack, py::arg("masks").noconvert());

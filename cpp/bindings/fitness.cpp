@@ -87,6 +87,16 @@ class PyKnn {
                                             codes_.data(), n_classes_));
   }
 
+  void set_groups(const Codes& groups, std::size_t n_groups) {
+    require(groups.ndim() == 1 && length(groups) == n_samples_,
+            "groups must have one value a sample");
+    for (std::size_t i = 0; i < n_samples_; ++i) {
+      const std::int32_t g = groups.data()[i];
+      require(g >= 0 && static_cast<std::size_t>(g) < n_groups, "groups must lie in [0, n_groups)");
+    }
+    fitness_->set_groups(groups.data(), n_groups);
+  }
+
   std::size_t n_splits() const { return fitness_->n_splits(); }
 
   Array<double> evaluate(const WordArray& words, const WordArray& seeds, bool balanced,
@@ -247,6 +257,7 @@ void register_fitness(py::module_& module) {
       .def("set_splits", &PyKnn::set_splits, py::arg("train").noconvert(),
            py::arg("train_begin").noconvert(), py::arg("test").noconvert(),
            py::arg("test_begin").noconvert())
+      .def("set_groups", &PyKnn::set_groups, py::arg("groups").noconvert(), py::arg("n_groups"))
       .def("evaluate", &PyKnn::evaluate, py::arg("words").noconvert(), py::arg("seeds").noconvert(),
            py::arg("balanced"), py::arg("n_threads"))
       .def("evaluate_flips", &PyKnn::evaluate_flips, py::arg("base").noconvert(),

@@ -13,6 +13,15 @@ def philox(seed: int, stream: int, offset: int, n: int) -> NDArray[np.uint64]: .
 def stratified_folds(
     codes: NDArray[np.int32], n_classes: int, n_splits: int, n_repeats: int, seed: int
 ) -> NDArray[np.int32]: ...
+def group_folds(
+    codes: NDArray[np.int32],
+    n_classes: int,
+    groups: NDArray[np.int32],
+    n_groups: int,
+    n_splits: int,
+    n_repeats: int,
+    seed: int,
+) -> NDArray[np.int32]: ...
 def shuffled_folds(n: int, n_splits: int, n_repeats: int, seed: int) -> NDArray[np.int32]: ...
 def mask_pack(masks: NDArray[np.bool_]) -> NDArray[np.uint64]: ...
 def mask_unpack(words: NDArray[np.uint64], n_features: int) -> NDArray[np.bool_]: ...
@@ -157,6 +166,7 @@ class KnnFitness:
         test: NDArray[np.int64],
         test_begin: NDArray[np.int64],
     ) -> None: ...
+    def set_groups(self, groups: NDArray[np.int32], n_groups: int) -> None: ...
     def evaluate(
         self,
         words: NDArray[np.uint64],

@@ -14,9 +14,11 @@ from typing import Any
 
 __all__ = [
     "CheckpointMismatch",
+    "DuplicateSamplesWarning",
     "ManyClassesWarning",
     "MissingExtra",
     "closest",
+    "duration",
     "name_columns",
     "plural",
     "require",
@@ -28,12 +30,37 @@ class CheckpointMismatch(ValueError):
     """A checkpoint was written by another run: other data, parameters, splits or version."""
 
 
+class DuplicateSamplesWarning(UserWarning):
+    """Samples stand more than once in a table, and folds may part them."""
+
+
 class ManyClassesWarning(UserWarning):
     """Whole numbers were taken for classes although there are very many of them."""
 
 
 class MissingExtra(ImportError):
     """An optional package that this call needs is not installed."""
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the unit that suits them, to two digits.
+
+    Examples
+    --------
+    >>> duration(0.2), duration(43), duration(200), duration(5400), duration(3e5), duration(1e9)
+    ('1 s', '43 s', '3 min', '1.5 h', '3.5 days', '32 years')
+    """
+    for unit, size, most in (
+        ("s", 1.0, 100.0),
+        ("min", 60.0, 100.0),
+        ("h", 3600.0, 48.0),
+        ("days", 86400.0, 730.0),
+    ):
+        if seconds < most * size:
+            count = seconds / size
+            digits = 1 if count < 9.95 and size > 60.0 else 0
+            return f"{max(1.0, round(count, digits)):g} {unit}"
+    return f"{seconds / (365.25 * 86400.0):.0f} years"
 
 
 def plural(count: int, noun: str) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pickle
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bitsieve.data import Table
+from bitsieve.data import Table, read_table
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -122,3 +123,42 @@ def test_memory_above_a_kept_array_is_one_float32_table():
 def test_other_types_of_the_hot_copy_are_refused(dtype):
     with pytest.raises(ValueError, match=r"dtype must be numpy\.float32 or numpy\.float64, got "):
         Table([[1.0], [2.0]], dtype=dtype)
+
+
+def test_groups_are_numbered_as_they_come(tmp_path: Path) -> None:
+    assert Table([[1.0], [2.0], [4.0]], groups=["b", "a", "b"]).groups.tolist() == [0, 1, 0]
+    with pytest.raises(ValueError, match=r"groups must have one value a sample, shape \(2,\)"):
+        Table([[1.0], [2.0]], groups=["a"])
+    path = tmp_path / "t.csv"
+    path.write_text("patient,g1,g2,y\np1,1,2,a\np1,2,1,b\np3,3,5,a\n")
+    table = read_table(path, target="y", index=None, groups="patient")
+    assert table.names == ["g1", "g2"]
+    assert table.groups.tolist() == [0, 0, 1]
+    turned = tmp_path / "turned.csv"
+    turned.write_text("id,s1,s2,s3\npatient,p1,p1,p3\ny,a,b,a\ng1,1,2,3\ng2,2,1,5\n")
+    other = read_table(turned, target="y", groups="patient")
+    assert (other.names, other.groups.tolist()) == (["g1", "g2"], [0, 0, 1])
+    np.testing.assert_array_equal(other.X, table.X)
+    (tmp_path / "groups.txt").write_text("7\n7\n9\n")
+    by_file = read_table(path, target="y", index="patient", groups=tmp_path / "groups.txt")
+    assert by_file.groups.tolist() == [0, 0, 1]
+    archive = tmp_path / "t.npz"
+    np.savez(archive, X=table.X, y=[0, 1, 0], patient=[1, 1, 3], names=["g1", "g2"])
+    assert read_table(archive, groups="patient").groups.tolist() == [0, 0, 1]
+    column = read_table(archive, groups="g1")
+    assert (column.names, column.groups.tolist()) == (["g2"], [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ("pateint", "groups 'pateint' is not a column or a file; did you mean 'patient'"),
+        ("y", "'y' cannot be both the target and the groups"),
+        ("g2", "groups are missing for 1 sample"),
+    ],
+)
+def test_bad_groups_of_a_file_are_named(tmp_path: Path, groups: str, message: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("patient,g1,g2,y\np1,1,2,a\np1,2,,b\np3,3,5,a\n")
+    with pytest.raises(ValueError, match=message):
+        read_table(path, target="y", index="patient", groups=groups)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -17,18 +19,28 @@ from sklearn.feature_selection import (
     RFE,
     SelectFromModel,
     SelectKBest,
+    SequentialFeatureSelector,
     VarianceThreshold,
     f_regression,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.model_selection import (
+    GroupKFold,
+    LeaveOneOut,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from bitsieve import BinarySPSA
+from bitsieve._errors import DuplicateSamplesWarning
 from bitsieve.evaluation import nested_cross_validate
+from bitsieve.evaluation.folds import fold_seed
 from bitsieve.evaluation.interval import binomial_interval
 
 
@@ -171,16 +183,142 @@ def test_groups_reach_a_selector_that_splits_by_them() -> None:
     X, y = load_iris(return_X_y=True)
     groups = np.arange(150) % 15
     options = {"max_iter": 3, "random_state": 0, "n_repeats": 1}
-    by_group = BinarySPSA(KNeighborsClassifier(1), cv=GroupKFold(3), resample=False, **options)
-    found = nested_cross_validate(by_group, None, X, y, cv=GroupKFold(3), groups=groups)
-    train = found.folds[0][0]
-    direct = clone(by_group).fit(X[train], y[train], groups=groups[train])
-    assert found.observed_scores[0] == direct.best_observed_score_
-    # Folds that know no groups are not given any.
-    nested_cross_validate(
-        BinarySPSA(KNeighborsClassifier(1), **options),
-        None, X, y, cv=GroupKFold(3), groups=groups,
+    for cv, resample in ((GroupKFold(3), False), (StratifiedGroupKFold(3), True), (3, True)):
+        by_group = BinarySPSA(KNeighborsClassifier(1), cv=cv, resample=resample, **options)
+        found = nested_cross_validate(by_group, None, X, y, cv=GroupKFold(3), groups=groups)
+        train = found.folds[1][0]
+        direct = clone(by_group).set_params(random_state=fold_seed(0, 1))
+        direct.fit(X[train], y[train], groups=groups[train])
+        assert found.observed_scores[1] == direct.best_observed_score_
+
+
+def test_groups_go_through_pipelines() -> None:
+    """Labels by coin, two samples a patient: only folds of whole groups say so."""
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(30, 60))
+    X = np.r_[half, half + 0.05 * rng.normal(size=half.shape)]
+    y = np.tile(rng.permutation(np.arange(30) % 2), 2)
+    groups = np.tile(np.arange(30), 2)
+    knn = KNeighborsClassifier(1)
+    selector = BinarySPSA(knn, n_repeats=1, max_iter=10, random_state=0, progress=False)
+    bare = nested_cross_validate(selector, knn, X, y, cv=5, groups=groups)
+    piped = make_pipeline(StandardScaler(), selector)
+    found = nested_cross_validate(piped, knn, X, y, cv=5, groups=groups)
+    parted = nested_cross_validate(piped, knn, X, y, cv=5)
+    assert parted.score > 0.9
+    assert max(bare.score, found.score, *found.observed_scores) < 0.8
+    for train, test in found.folds:
+        assert not set(groups[train]) & set(groups[test])
+    expected = list(StratifiedGroupKFold(5).split(X, y, groups))
+    for (train, _), (other, _) in zip(found.folds, expected, strict=True):
+        np.testing.assert_array_equal(train, other)
+    train = found.folds[2][0]
+    direct = clone(piped).set_params(binaryspsa__random_state=fold_seed(0, 2))
+    direct.fit(X[train], y[train], binaryspsa__groups=groups[train])
+    np.testing.assert_array_equal(found.supports[2], direct[-1].support_)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = nested_cross_validate(piped, knn, X, y, cv=5, groups=groups)
+    np.testing.assert_array_equal(routed.scores, found.scores)
+
+
+def test_numbers_are_split_by_whole_groups_too() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    groups = np.arange(len(y)) // 20
+    found = nested_cross_validate(
+        SelectKBest(f_regression, k=4), LinearRegression(), X, y, groups=groups
+    )
+    for train, test in found.folds:
+        assert not set(groups[train]) & set(groups[test])
+
+
+def test_groups_are_never_dropped_silently() -> None:
+    X, y = load_iris(return_X_y=True)
+    groups = np.arange(150) % 15
+    knn = KNeighborsClassifier(1)
+    with pytest.warns(UserWarning, match="cv parts 15 of 15 groups: samples of one group"):
+        nested_cross_validate(
+            SelectKBest(k=2), knn, X, y, cv=StratifiedKFold(3, shuffle=True), groups=groups
+        )
+    by_folds = SequentialFeatureSelector(knn, n_features_to_select=1, cv=3)
+    for selector in (by_folds, make_pipeline(StandardScaler(), by_folds)):
+        with pytest.warns(UserWarning, match="SequentialFeatureSelector has folds of its own"):
+            nested_cross_validate(selector, knn, X, y, cv=3, groups=groups)
+    with pytest.raises(ValueError, match="cv=GroupKFold splits by groups, and none were given"):
+        nested_cross_validate(SelectKBest(k=2), knn, X, y, cv=GroupKFold(3))
+    with pytest.raises(ValueError, match=r"5 outer folds of whole groups .* got 3; lower cv to 3"):
+        nested_cross_validate(SelectKBest(k=2), knn, X, y, groups=np.arange(150) % 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nested_cross_validate(SelectKBest(k=2), knn, X, y, cv=GroupKFold(3), groups=groups)
+
+
+def test_samples_that_stand_twice_are_said_once() -> None:
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(30, 20))
+    X, y = np.r_[half, half], np.tile(rng.permutation(np.arange(30) % 2), 2)
+    selector = BinarySPSA(KNeighborsClassifier(1), n_repeats=1, max_iter=2, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = nested_cross_validate(selector, None, X, y, cv=3)
+    said = [str(w.message) for w in caught if w.category is DuplicateSamplesWarning]
+    assert len(said) == 1
+    assert "30 of 60 samples are copies of another one" in said[0]
+    assert caught[0].filename == __file__
+    assert said[0] in found.summary()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DuplicateSamplesWarning)
+        held = nested_cross_validate(selector, None, X, y, cv=3, groups=np.tile(np.arange(30), 2))
+    assert "copies" not in held.summary()
+
+
+def test_each_fold_starts_from_a_seed_of_its_own() -> None:
+    """A search that is cut off at once shows its start: no feature recurs because of the seed."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 400)), np.arange(40) % 2
+    selector = BinarySPSA(
+        KNeighborsClassifier(1),
+        n_repeats=1, max_iter=2, n_features_to_select=20, admit_perturbed=True, random_state=7,
     )  # fmt: skip
+    for form in (selector, make_pipeline(StandardScaler(), selector)):
+        found = nested_cross_validate(form, None, X, y, cv=5)
+        assert found.n_times_selected.max() <= 3
+        assert "5 of 5 searches in the outer folds were stopped early, after 2 iterations" in (
+            found.summary()
+        )
+        again = nested_cross_validate(form, None, X, y, cv=5)
+        np.testing.assert_array_equal(found.supports, again.supports)
+    assert selector.random_state == 7
+    seeds = {fold_seed(seed, fold) for seed in (0, 1, 2**64 - 1) for fold in range(9)}
+    assert len(seeds) == 27
+    assert fold_seed(np.random.default_rng(0), 1) == fold_seed(np.random.default_rng(0), 1)
+
+
+def test_a_search_that_went_on_is_not_called_cut_off() -> None:
+    X, y = load_iris(return_X_y=True)
+    selector = BinarySPSA(KNeighborsClassifier(1), n_repeats=1, max_iter=250, patience=None)
+    found = nested_cross_validate(selector, None, X, y, cv=2, random_state=0)
+    assert found.remarks == ()
+
+
+def test_a_score_without_a_value_is_refused_before_any_fit() -> None:
+    class Unfit(SelectKBest):
+        def fit(self, X: Any, y: Any = None) -> Any:
+            raise AssertionError("fitted before the scorer was tried")
+
+    X = np.random.default_rng(0).normal(size=(40, 5))
+    y = (np.arange(40) < 3).astype(int)
+    for scoring in ("roc_auc", "neg_log_loss", "average_precision"):
+        with (
+            pytest.warns(UserWarning, match="least populated"),
+            pytest.raises(
+                ValueError,
+                match=rf"scoring='{scoring}' has no value where a test part lacks a class .*2 of "
+                r"5 test parts of the outer folds lack one: '1 \(3 samples\)'; use at most 3 folds",
+            ),
+        ):
+            nested_cross_validate(Unfit(k=2), GaussianNB(), X, y, scoring=scoring)
+    with pytest.raises(ValueError, match="scoring='r2' has no value for a single sample"):
+        nested_cross_validate(Unfit(k=2), LinearRegression(), X, X[:, 0], cv=LeaveOneOut())
 
 
 def test_data_frames_keep_their_names() -> None:

@@ -12,6 +12,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
+    LeaveOneGroupOut,
     LeaveOneOut,
     StratifiedKFold,
     cross_val_score,
@@ -138,8 +139,8 @@ PAIRS = [(np.arange(30), np.arange(30, 40))]
             "which cv=LeaveOneOut does not allow; give cv as a number of folds",
         ),
         (
-            {"resample": True, "cv": GroupKFold(2), "groups": Y},
-            "which cv=GroupKFold does not allow.*or set resample=False",
+            {"resample": True, "cv": LeaveOneGroupOut(), "groups": Y},
+            "which cv=LeaveOneGroupOut does not allow.*or set resample=False",
         ),
         ({"cv": GroupKFold(2)}, "groups"),
         ({"cv": [(np.arange(30), np.arange(30, 41))]}, "40|samples|index"),

@@ -161,13 +161,3 @@ def test_a_scorer_of_ones_own_sees_the_masked_columns_and_the_estimator() -> Non
     for mask in (rng.random((5, 6)) < 0.5) | np.eye(6, dtype=bool)[:5]:
         expected = cross_val_score(KNeighborsClassifier(1), X[:, mask], y, scoring=sparing, cv=3)
         np.testing.assert_allclose(fitness.evaluate_splits(mask[None])[0], expected)
-
-
-def test_groups_that_plain_folds_ignore_are_spoken_of() -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 6)), np.arange(40) % 2
-    for resample in (False, True):
-        with pytest.warns(UserWarning, match="groups have no effect with cv=3; use GroupKFold"):
-            compile(
-                KNeighborsClassifier(1), X, y, cv=3, groups=np.arange(40) // 4, resample=resample
-            )

@@ -72,6 +72,7 @@ class _Folds:
     level, score, full_score, chance_score, beats_chance = 0.95, 0.9, 0.8, 0.5, True
     interval = Interval(0.8, 1.0)
     full_comparison, full_interval = "selection", Interval(0.05, 0.15)
+    remarks: tuple[str, ...] = ()
 
     def __init__(self, supports: Any) -> None:
         self.supports = np.asarray(supports, dtype=bool)

@@ -9,7 +9,7 @@ import pytest
 from toys import Planted, Resampleable, Scripted, planted
 
 from bitsieve.masks import Masks
-from bitsieve.search import BinarySPSASearch, run
+from bitsieve.search import BinarySPSASearch, final, loop, run
 from bitsieve.search.seeds import FOLDS, MEASUREMENT, SeedWords
 
 
@@ -43,20 +43,103 @@ def test_max_iter_is_exact():
     assert all(len(column) == 17 for column in result.history.values())
 
 
-def test_max_time():
-    toy = Planted(planted(20), sleep=0.01)
-    began = time.perf_counter()
-    result = spsa_run(toy, max_iter=None, max_time=0.2, n_final_measurements=1, n_finalists=1)
-    assert 0.2 <= time.perf_counter() - began < 1.0
-    assert 5 <= result.n_iterations <= 21
-    assert result.stop_reason == {"max_time": 0.2}
-    assert result.history["seconds"][-1] >= 0.2
-    assert np.all(np.diff(result.history["seconds"]) > 0)
+class Clock:
+    """Stands for the time module: it goes on only while masks are scored."""
+
+    def __init__(self, monkeypatch):
+        self.now = 100.0
+        for module in (loop, final):
+            monkeypatch.setattr(module, "time", self)
+
+    def perf_counter(self):
+        return self.now
 
 
-def test_one_iteration_is_always_made():
-    result = spsa_run(Planted(planted(20), sleep=0.01), max_iter=None, max_time=1e-6)
-    assert result.n_iterations == 1
+class Timed(Planted):
+    """A second (or ``cost``) for each mask; ``later`` times as much for measuring finalists."""
+
+    def __init__(self, clock, *args, cost=1.0, later=1.0, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.clock, self.cost, self.later = clock, cost, later
+        self.measuring = set(SeedWords(0, MEASUREMENT).take(0, 10).tolist())
+
+    def evaluate(self, masks, seeds=0):
+        factor = self.later if int(np.ravel(seeds)[0]) in self.measuring else 1.0
+        self.clock.now += self.cost * factor * len(masks)
+        return super().evaluate(masks, seeds)
+
+
+def timed_run(monkeypatch, max_time, **costs):
+    clock = Clock(monkeypatch)
+    result = spsa_run(
+        Timed(clock, planted(20), noise=0.3, **costs), max_iter=10_000, max_time=max_time
+    )
+    return result, clock.now - 100.0
+
+
+def test_max_time_counts_the_final_measurement_too(monkeypatch):
+    result, taken = timed_run(monkeypatch, 10.0, cost=0.01)
+    assert 9.9 < taken <= 10.0
+    assert result.n_final_evaluations == 55
+    assert result.final_cut is None
+    assert result.stop_reason == {"max_time": 10.0}
+
+
+def test_what_there_is_no_time_for_is_cut_and_said(monkeypatch):
+    result, taken = timed_run(monkeypatch, 10.0, cost=0.1)
+    assert 9.0 < taken <= 10.0
+    assert result.final_cut == (
+        "10 of 10 finalists were measured again, 2 + 2 times instead of 5 + 5"
+    )
+    assert result.n_final_evaluations == 22
+    assert not np.isnan(result.best_score)
+    # One iteration fills more than half of it: a single mask, of which nothing is chosen.
+    result, taken = timed_run(monkeypatch, 5.0)
+    assert (result.n_iterations, taken) == (1, 5.0)
+    assert result.final_cut == "1 of 1 finalists were measured again, 0 + 2 times instead of 5 + 5"
+    assert result.finalists[0].measured_score == result.best_score
+    # The same seeds as ever: those of the second measurement.
+    toy = Planted(planted(20), noise=0.3)
+    seeds = SeedWords(0, MEASUREMENT).take(5, 2)
+    again = np.mean([toy.evaluate(result.mask, int(seed))[0] for seed in seeds])
+    assert result.best_score == pytest.approx(again, rel=1e-12)
+
+
+def test_measurements_that_cost_more_than_the_search_end_in_time(monkeypatch):
+    result, taken = timed_run(monkeypatch, 10.0, cost=0.01, later=8.0)
+    assert taken <= 11.0  # one pass over the finalists at most
+    assert result.final_cut.startswith("10 of 10 finalists were measured again, ")
+
+
+def test_a_run_without_time_limit_is_measured_in_full(monkeypatch):
+    clock = Clock(monkeypatch)
+    result = spsa_run(Timed(clock, planted(20)), max_iter=3)
+    assert result.final_cut is None
+
+
+def test_one_iteration_and_one_measurement_are_always_made(monkeypatch):
+    result, taken = timed_run(monkeypatch, 1e-6)
+    assert (result.n_iterations, result.n_final_evaluations, taken) == (1, 1, 4.0)
+    assert not np.isnan(result.best_score)
+
+
+def test_how_long_it_will_take_is_said_once(monkeypatch, caplog):
+    clock = Clock(monkeypatch)
+    with caplog.at_level("INFO", logger="bitsieve"):
+        spsa_run(Timed(clock, planted(20), cost=0.2), max_iter=50)
+    assert [r.getMessage() for r in caplog.records] == ["at most about 41 s for this search"]
+    assert caplog.records[0].search_seconds == pytest.approx(0.2 * (150 + 55))
+    caplog.clear()
+    with caplog.at_level("INFO", logger="bitsieve"):
+        spsa_run(Timed(clock, planted(20)), max_iter=10**6, patience=5, max_time=100.0)
+    assert [r.getMessage() for r in caplog.records] == ["at most about 2 min for this search"]
+    caplog.clear()
+    with caplog.at_level("INFO", logger="bitsieve"):
+        spsa_run(Timed(clock, planted(20), cost=1e-4), max_iter=50)
+        spsa_run(
+            Timed(clock, planted(20)), max_iter=None, callbacks=[lambda turn: turn.iteration > 3]
+        )
+    assert not caplog.records  # over at once, or nobody knows when
 
 
 def test_patience_counts_iterations_without_a_new_best():

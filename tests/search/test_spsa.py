@@ -36,7 +36,7 @@ def test_equals_twin_bit_for_bit(p, n_select):
         pytest.skip("no such selection")
     seed = 2**63 + 12345
     search = BinarySPSASearch(p, seed=seed, preset="large", n_features_to_select=n_select)
-    twin = TwinSPSA(np.full(p, 0.5), seed=seed, step_fraction=0.03, n_select=n_select or 0)
+    twin = TwinSPSA(search.w, seed=seed, step_fraction=0.03, n_select=n_select or 0)
     score = noisy_score(planted(p), np.random.default_rng(p))
     for k in range(500):
         masks = search.ask()
@@ -394,3 +394,45 @@ def test_differences_beyond_all_use_are_refused_before_anything_changes(gain):
     assert search.state().keys() == before.keys()
     assert all(np.array_equal(search.state()[name], before[name]) for name in before)
     search.tell(masks, np.array([0.0, 1.0, 0.0]))
+
+
+def test_a_search_of_a_given_size_starts_from_a_random_mask():
+    """Equal w would mean the first features, whatever the seed."""
+    firsts = []
+    for seed in range(20):
+        search = BinarySPSASearch(400, n_features_to_select=20)
+        search.set_seed(seed)
+        mask = search.ask().to_bool()[0]
+        assert mask.sum() == 20
+        assert np.abs(search.w - 0.5).max() < 1e-6
+        again = BinarySPSASearch(400, n_features_to_select=20, seed=seed)
+        np.testing.assert_array_equal(again.ask().to_bool()[0], mask)
+        firsts.append(mask)
+    assert np.sum(firsts, axis=0).max() <= 6  # each is in one of twenty
+    for given in ({"start": 0.5}, {"filter_scores": -np.arange(400.0)}):
+        search = BinarySPSASearch(400, n_features_to_select=20, seed=3, **given)
+        np.testing.assert_array_equal(search.ask().indices_of(0), np.arange(20))
+    assert (BinarySPSASearch(400, seed=3).w == 0.5).all()
+
+
+def test_feature_scores_are_the_mean_iterate():
+    search = BinarySPSASearch(70, seed=5)
+    np.testing.assert_array_equal(search.feature_scores(), search.w)
+    score = noisy_score(planted(70), np.random.default_rng(0))
+    walked = []
+    for k in range(30):
+        if k == 17:  # a new one goes on from the state
+            state = search.state()
+            search = BinarySPSASearch(70)
+            search.set_state(state)
+        masks = search.ask()
+        search.tell(masks, score(masks.to_bool()))
+        walked.append(search.w)
+    total = np.zeros(70)
+    for w in walked:
+        total += w
+    assert search.feature_scores().tobytes() == (total / 30).tobytes()
+    state = search.state()
+    for bad in (np.full(70, np.nan), np.zeros(69)):
+        with pytest.raises(ValueError, match="w_total must"):
+            search.set_state({**state, "w_total": bad})

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.feature_selection import f_classif
-from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -343,7 +343,8 @@ def test_bad_tables_are_named(change: Any, message: str) -> None:
         ({"n_features_to_select": 0}, "n_features_to_select"),
         ({"random_state": "seed"}, "random_state"),
         ({"n_repeats": 0}, "n_repeats"),
-        ({"cv": GroupKFold(3)}, "resample=False"),
+        ({"cv": GroupKFold(3)}, "cv=GroupKFold splits by groups, and none were given"),
+        ({"cv": LeaveOneOut()}, "resample=False"),
     ],
 )
 def test_bad_parameters_are_named(options: dict[str, Any], message: str) -> None:

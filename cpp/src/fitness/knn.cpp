@@ -46,6 +46,11 @@ KnnFitness::Counters KnnFitness::counters() {
 
 void KnnFitness::set_splits(Splits splits) { fixed_ = std::move(splits); }
 
+void KnnFitness::set_groups(const std::int32_t* groups, std::size_t n_groups) {
+  groups_.assign(groups, groups + table_.n_samples);
+  n_groups_ = n_groups;
+}
+
 std::size_t KnnFitness::n_splits() const {
   return settings_.n_repeats == 0 ? fixed_.n_splits : settings_.n_repeats * settings_.n_folds;
 }
@@ -58,7 +63,11 @@ std::size_t KnnFitness::n_tests() const {
 Splits KnnFitness::splits_of(std::uint64_t seed) const {
   if (settings_.n_repeats == 0) return fixed_;
   std::vector<std::int32_t> folds(settings_.n_repeats * table_.n_samples);
-  if (settings_.stratified) {
+  if (!groups_.empty()) {
+    group_folds(settings_.stratified ? codes_ : nullptr, table_.n_samples, settings_.n_classes,
+                groups_.data(), n_groups_, settings_.n_folds, settings_.n_repeats, seed,
+                folds.data());
+  } else if (settings_.stratified) {
     stratified_folds(codes_, table_.n_samples, settings_.n_classes, settings_.n_folds,
                      settings_.n_repeats, seed, folds.data());
   } else {

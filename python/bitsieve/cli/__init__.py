@@ -125,6 +125,13 @@ def select(
     index: Annotated[
         str | None, typer.Option(help="Column with the row names, which is no feature.")
     ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="Column (or a file, as for --target) with what belongs together, such as the "
+            "patient: no feature, and no fold parts a group."
+        ),
+    ] = None,
     method: Annotated[
         str,
         typer.Option(
@@ -139,7 +146,14 @@ def select(
     scale: Annotated[
         Scale, typer.Option(help="Standardise the columns (inside every outer fold), or not.")
     ] = Scale.standard,
-    cv: Annotated[int, typer.Option(min=2, help="Folds of the inner cross-validation.")] = 5,
+    cv: Annotated[
+        int,
+        typer.Option(
+            min=2,
+            help="Folds of the inner cross-validation: stratified, shuffled anew for each "
+            "iteration.",
+        ),
+    ] = 5,
     repeats: Annotated[int, typer.Option(min=1, help="Repeats of those folds.")] = 10,
     n_features: Annotated[
         int | None, typer.Option(min=1, help="Size of the panel; free if not given.")
@@ -150,8 +164,8 @@ def select(
     max_time: Annotated[
         float | None,
         typer.Option(
-            help="Seconds for each search, that is 1 + the outer folds; measuring the finalists "
-            "comes on top."
+            help="Seconds for each search, measuring its finalists included; there are 1 + the "
+            "outer folds of them."
         ),
     ] = None,
     patience: Annotated[
@@ -161,7 +175,9 @@ def select(
     outer_folds: Annotated[
         int,
         typer.Option(
-            min=0, help="Outer folds of the nested cross-validation (honest error); 0 for none."
+            min=0,
+            help="Outer folds of the nested cross-validation (honest error): stratified, in the "
+            "order of the samples, as cv=5 in Python; 0 for none.",
         ),
     ] = 5,
     seed: Annotated[
@@ -197,6 +213,7 @@ def select(
             dataset=dataset,
             orient=orient.value,
             index=index,
+            groups=groups,
             method=method,
             estimator=estimator,
             scoring=scoring,

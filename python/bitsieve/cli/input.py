@@ -11,8 +11,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import name_columns
+from bitsieve._errors import name_columns, plural
+from bitsieve._scorers import value_needs_every_class
 from bitsieve.data import Table, datasets, read_table
+from bitsieve.data.copies import find_copies
 from bitsieve.data.doubts import Doubt
 from bitsieve.data.labels import read_labels
 from bitsieve.data.missing import Missing
@@ -36,6 +38,8 @@ class JobInput:
     def summary(self) -> str:
         """Return samples, classes, features and how labels met samples, as one line."""
         said = f"{self.table.n_samples:,} samples{self._target()}, {counted(len(self.names))}"
+        if self.table.groups is not None:
+            said += f" in {self.table.groups.max() + 1:,} groups"
         if self.table.has_missing:
             said += f"; {self.table.n_missing:,} missing values"
         if self.categories:
@@ -58,12 +62,19 @@ class JobInput:
             "n_samples": self.table.n_samples,
             "n_features": len(self.names),
         }
+        if self.table.groups is not None:
+            found["n_groups"] = int(self.table.groups.max()) + 1
         if self.table.task == "classification":
             classes, counts = np.unique(self.y, return_counts=True)
             found["classes"] = {str(c): int(n) for c, n in zip(classes, counts, strict=True)}
         elif self.table.task == "regression":
             found["target"] = {"least": float(self.y.min()), "greatest": float(self.y.max())}
         return found
+
+    def copies_text(self) -> str | None:
+        """Return what to say of samples that stand twice, None without."""
+        copies = find_copies(self.table.X, self.table.groups)
+        return None if copies is None else printable(copies.text(self.table.sample_names))
 
     def _target(self) -> str:
         if self.table.task is None:
@@ -95,6 +106,7 @@ def load_input(
     target: str | None,
     orient: Literal["auto", "samples", "features"],
     index: str | None,
+    groups: str | None = None,
     task: Task | None = None,
     needs_target: bool = True,
     needs_classes: bool = True,
@@ -108,7 +120,7 @@ def load_input(
     file : Path or None
     dataset : str or None
         Either of the two.
-    target, orient, index
+    target, orient, index, groups
         As in :func:`bitsieve.data.read_table`.
     task : {"classification", "regression"} or None, default None
         What the target of a file is; None decides from its values.
@@ -132,6 +144,8 @@ def load_input(
             "(bitsieve datasets lists them)"
         )
     if file is None:
+        if groups is not None:
+            raise ValueError("--groups names a column of a FILE; the bundled data sets have none")
         source = str(dataset)
         table = _bundled(source)
         identity: dict[str, Any] = {"dataset": source}
@@ -143,11 +157,13 @@ def load_input(
             )
         table = read_table(
             file, target=target, orient=orient, index=index or "auto", task=task,
-            categorical=categorical, missing=missing,
+            categorical=categorical, missing=missing, groups=groups,
         )  # fmt: skip
         source, identity = file.name, file_identity(file)
         if target is not None and Path(target).is_file():
             identity["target"] = file_identity(target)
+        if groups is not None and Path(groups).is_file():
+            identity["groups"] = file_identity(groups)
     if table.y is None and needs_target:
         raise ValueError(f"{source}: --target is needed, the name of what to predict")
     if table.task == "regression" and needs_classes:
@@ -161,17 +177,27 @@ def load_input(
     return JobInput(table, list(names), source, identity, _matching(table, target))
 
 
-def check_folds(table: Table, *, outer_folds: int, cv: int) -> None:
-    """Refuse folds that the outer training parts cannot give.
+def check_folds(table: Table, *, outer_folds: int, cv: int, scoring: str) -> None:
+    """Refuse folds that the outer training parts cannot give, or that a scorer has no value on.
 
     Raises
     ------
     ValueError
-        Where every class is smaller than the folds.
+        Where every class is smaller than the folds, groups are fewer, or a class is too small for
+        a scorer that needs each one in every test part.
     """
     if not outer_folds:
         return
     assert table.codes is not None
+    if table.groups is not None:
+        n_groups = int(table.groups.max()) + 1
+        left = n_groups - -(-n_groups // outer_folds)
+        if n_groups < outer_folds or left < cv:
+            raise ValueError(
+                f"--outer-folds {outer_folds} and --cv {cv} need more than {n_groups} groups: "
+                "lower them"
+            )
+    _check_classes(table, outer_folds=outer_folds, cv=cv, scoring=scoring)
     largest = int(np.bincount(table.codes).max())
     if largest < outer_folds:
         raise ValueError(
@@ -183,6 +209,28 @@ def check_folds(table: Table, *, outer_folds: int, cv: int) -> None:
         raise ValueError(
             f"--cv {cv} is more than an outer training part has samples of the largest class "
             f"({left} of {largest}): lower it, or give --outer-folds 0"
+        )
+
+
+def _check_classes(table: Table, *, outer_folds: int, cv: int, scoring: str) -> None:
+    """Refuse a class that a test part would lack where the scorer then has no value."""
+    from sklearn.metrics import get_scorer
+
+    assert table.codes is not None and table.classes is not None
+    counts = np.bincount(table.codes)
+    least = int(counts.argmin())
+    count = int(counts[least])
+    left = count - -(-count // outer_folds)
+    if count >= outer_folds and left >= cv:
+        return
+    reason = value_needs_every_class(get_scorer(scoring), table.codes)
+    if reason is not None:
+        option = "--outer-folds" if count < outer_folds else "--cv"
+        raise ValueError(
+            f"--scoring {scoring} has no value where a test part lacks a class ({reason}), and "
+            f"class {str(table.classes[least])!r} has {plural(count, 'sample')}, too few for "
+            f"--outer-folds {outer_folds} and --cv {cv}: lower {option}, or take --scoring "
+            "balanced_accuracy"
         )
 
 

@@ -21,13 +21,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bitsieve._errors import closest
+from bitsieve._errors import DuplicateSamplesWarning, closest
 from bitsieve.cli.doubts import warn_of_doubts, warn_of_small_classes
 from bitsieve.cli.folder import refuse_other_run
 from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
 from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
 from bitsieve.cli.signals import what_stopped
-from bitsieve.cli.terminal import console_of_stdout, rendered, say
+from bitsieve.cli.terminal import console_of_stdout, how_long, rendered, say
 from bitsieve.report import (
     STACKED_BELOW,
     Outcome,
@@ -54,6 +54,7 @@ class Job:
     dataset: str | None
     orient: Literal["auto", "samples", "features"]
     index: str | None
+    groups: str | None
     method: str
     estimator: str
     scoring: str
@@ -99,9 +100,15 @@ class Job:
         refuse_file(self.out)
         model = self._model(secrets.randbits(32) if self.seed is None else self.seed)
         data = load_input(
-            self.file, self.dataset, target=self.target, orient=self.orient, index=self.index
+            self.file,
+            self.dataset,
+            target=self.target,
+            orient=self.orient,
+            index=self.index,
+            groups=self.groups,
+            missing="keep" if _takes_missing(model) else "error",
         )
-        check_folds(data.table, outer_folds=self.outer_folds, cv=self.cv)
+        check_folds(data.table, outer_folds=self.outer_folds, cv=self.cv, scoring=self.scoring)
         if not self.force:
             repeat = self._repeat(self.seed)
             refuse_other_run(self.out, FILES, repeat=repeat, identity=data.identity)
@@ -150,7 +157,8 @@ class Job:
         nested = stop = seconds = None
         start = time.perf_counter()
         try:
-            model.fit(data.X, data.y)
+            with how_long(self.outer_folds):
+                model.fit(data.X, data.y, selector__groups=data.table.groups)
             seconds = time.perf_counter() - start
             if self.outer_folds:
                 nested = self._outer_folds(model, data, selector.random_state)
@@ -182,13 +190,14 @@ class Job:
             max_iter=_most_iterations(selector, len(data.names)),
             is_sized=self.n_features is not None,
             doubts={d.names[0]: d.why for d in data.doubts if d.kind == "column"},
+            stopped_early=bool(selector.stopped_early_),
+            final_cut=selector.final_cut_,
+            copies=data.copies_text(),
         )
         record = self._record(selector, data, outcome)
         return FinishedJob(self, outcome, record, selector.history_, stop, data.table.sample_names)
 
     def _outer_folds(self, model: Any, data: JobInput, seed: int) -> Any:
-        from sklearn.model_selection import StratifiedKFold
-
         from bitsieve.evaluation import nested_cross_validate
 
         if self.progress is None and sys.stderr.isatty():
@@ -196,10 +205,18 @@ class Job:
                 f"Repeating the selection in {self.outer_folds} outer folds for the honest "
                 "number.\n"
             )
-        folds = StratifiedKFold(self.outer_folds, shuffle=True, random_state=_fold_seed(seed))
-        return nested_cross_validate(
-            model, None, data.X, data.y, cv=folds, scoring=self.scoring, random_state=seed
-        )
+        with warnings.catch_warnings():  # said of all samples by the search
+            warnings.simplefilter("ignore", DuplicateSamplesWarning)
+            return nested_cross_validate(
+                model,
+                None,
+                data.X,
+                data.y,
+                cv=self.outer_folds,
+                scoring=self.scoring,
+                groups=data.table.groups,
+                random_state=seed,
+            )
 
     def _record(self, selector: Any, data: JobInput, outcome: Outcome) -> dict[str, Any]:
         """Return everything that run.json holds."""
@@ -212,8 +229,7 @@ class Job:
             "seed": selector.random_state,
             "outer_cv": {
                 "n_folds": self.outer_folds,
-                "splitter": "StratifiedKFold(shuffle=True)",
-                "random_state": _fold_seed(selector.random_state),
+                "splitter": f"Stratified{'' if self.groups is None else 'Group'}KFold",
             },
             "results": outcome.results(),
             "statements": outcome.sentences(),
@@ -227,6 +243,7 @@ class Job:
             "dataset": self.dataset,
             "orient": self.orient,
             "index": self.index,
+            "groups": self.groups,
             "method": self.method,
             "estimator": self.estimator,
             "scoring": self.scoring,
@@ -357,12 +374,14 @@ def _check_scoring(scoring: str) -> None:
         raise ValueError(f"unknown --scoring {scoring!r}: {closest(scoring, known)}")
 
 
+def _takes_missing(model: Any) -> bool:
+    """Tell whether a selector takes missing values; the scaler before it passes them on."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(model.named_steps["selector"]).input_tags.allow_nan)
+
+
 def _most_iterations(selector: Any, n_features: int) -> int | None:
     """Return the number of iterations that a search ends after, None without one."""
     most, _ = selector._limits(n_features)
     return None if most is None else int(most)
-
-
-def _fold_seed(seed: int) -> int:
-    """Return the seed of the outer folds: scikit-learn takes 32 bits, the search 64."""
-    return seed % 2**32

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import warnings
 from collections.abc import Iterator
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["console_of_stdout", "plain_warnings", "rendered", "say"]
+from bitsieve._errors import duration
+
+__all__ = ["console_of_stdout", "how_long", "plain_warnings", "rendered", "say"]
 
 
 def say(line: str) -> None:
@@ -68,3 +71,40 @@ def plain_warnings(ignore: type[Warning] | None = None) -> Iterator[None]:
         if ignore is not None:
             warnings.simplefilter("ignore", ignore)
         yield
+
+
+_LONG = 60.0  # seconds of a job that also a log file hears of
+
+
+@contextmanager
+def how_long(outer_folds: int) -> Iterator[None]:
+    """Say on stderr how long a job will take, once its search knows after its first iteration.
+
+    Parameters
+    ----------
+    outer_folds : int
+        How often the search will be repeated.
+    """
+
+    class Teller(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            seconds = getattr(record, "search_seconds", None)
+            if seconds is None:
+                return
+            whole = seconds * (1 + outer_folds)
+            if whole >= _LONG or sys.stderr.isatty():
+                line = f"At most about {duration(seconds)} for this search"
+                if outer_folds:
+                    line += f", {duration(whole)} with {outer_folds} outer folds"
+                with suppress(OSError):  # no reader
+                    sys.stderr.write(f"{line}.\n")
+
+    logger, teller = logging.getLogger("bitsieve"), Teller(logging.INFO)
+    level = logger.level
+    logger.addHandler(teller)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(teller)
+        logger.setLevel(level)

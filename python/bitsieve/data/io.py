@@ -93,6 +93,7 @@ def read_table(
     task: Task | None = None,
     dtype: DTypeLike = np.float32,
     missing: Missing = "error",
+    groups: str | os.PathLike[str] | None = None,
 ) -> Table:
     """Read samples, features and a target from a file.
 
@@ -137,12 +138,16 @@ def read_table(
         Refuse missing values, or keep them as NaN. A value is missing where the field is empty, or
         holds NA, NaN, null or what else pandas takes for it. Missing text that is kept is NaN
         among the numbers of ``categorical="ordinal"``, not a category of its own.
+    groups : str or path-like, optional
+        Which samples belong together, such as those of one patient: the name of a column (of a
+        row, where rows are features; of an array, in an archive), which is then no feature, or a
+        second file laid out as one of labels.
 
     Returns
     -------
     Table
-        With ``X``, ``y``, ``names``, ``sample_names``, ``target_name``, ``discrete`` and
-        ``n_missing``.
+        With ``X``, ``y``, ``names``, ``sample_names``, ``target_name``, ``discrete``, ``groups``
+        and ``n_missing``.
 
     Raises
     ------
@@ -189,6 +194,7 @@ def read_table(
         task=task,
         dtype=dtype,
         missing=missing,
+        groups=groups if groups is None or isinstance(groups, str) else Path(groups),
     )
     try:
         return reader(request)

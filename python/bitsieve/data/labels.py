@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import plural, shorten
+from bitsieve._errors import closest, plural, shorten
 from bitsieve.data.lines import is_number, open_text, sniff, split, undecodable
+from bitsieve.data.request import ReadRequest
 
-__all__ = ["LabelFile", "infer_labels", "read_labels"]
+__all__ = ["LabelFile", "infer_labels", "read_groups", "read_labels"]
 
 _MISSING = {"", "NA", "N/A", "NaN", "nan", "null", "<NA>"}
 _HEADERS = {
@@ -189,3 +190,41 @@ def read_labels(path: Path, encoding: str = "utf-8") -> LabelFile:
         f"the target file {path} must have one column (labels) or two (sample name, label), "
         f"but has lines of {shorten(widths)} fields"
     )
+
+
+def read_groups(
+    request: ReadRequest,
+    sample_names: Sequence[str] | None,
+    n_samples: int,
+    noun: str,
+    known: Sequence[str],
+) -> NDArray[Any]:
+    """Read groups from a file of their own, laid out as a file of labels is.
+
+    Parameters
+    ----------
+    request : ReadRequest
+        Its ``groups`` named nothing in the table.
+    sample_names, n_samples
+        Of the table.
+    noun, known
+        What a name might have stood for there, for the message.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file either, or it does not fit the samples.
+    """
+    if request.groups == request.target:
+        raise ValueError(f"{str(request.groups)!r} cannot be both the target and the groups")
+    if not Path(str(request.groups)).is_file():
+        raise ValueError(
+            f"groups {str(request.groups)!r} is not a {noun} or a file; "
+            f"{closest(str(request.groups), known)}"
+        )
+    try:
+        return read_labels(Path(str(request.groups)), request.encoding).align(
+            sample_names, n_samples
+        )
+    except ValueError as error:
+        raise ValueError(str(error).replace("the target file", "the file of groups")) from None

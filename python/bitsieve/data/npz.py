@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._errors import closest
-from bitsieve.data.labels import read_labels
+from bitsieve.data.labels import read_groups, read_labels
 from bitsieve.data.request import ReadRequest
 from bitsieve.data.table import Table
 
@@ -37,13 +37,18 @@ def read_npz(request: ReadRequest) -> Table:
         if X.ndim != 2:
             raise ValueError(f"X must be samples x features, got shape {X.shape}")
         y, target_name, features = _target(request, archive, keys, X, names, sample_names)
+        groups = None
+        if request.groups is not None and str(request.groups) in keys:
+            groups = _load(archive, str(request.groups))
     if features:
         X = X.T
+    if request.groups is not None and groups is None:
+        if names is None or request.groups not in names or request.groups == target_name:
+            groups = read_groups(request, sample_names, X.shape[0], "array or feature", keys)
+        else:
+            groups, X, names = _taken_out(str(request.groups), X, names)
     if target_name is not None and names is not None and y is None:
-        column = names.index(target_name)
-        y = X[:, column].copy()
-        X = np.delete(X, column, axis=1)
-        names = names[:column] + names[column + 1 :]
+        y, X, names = _taken_out(target_name, X, names)
     return Table(
         X,
         y,
@@ -53,7 +58,16 @@ def read_npz(request: ReadRequest) -> Table:
         task=request.task,
         dtype=request.dtype,
         missing=request.missing,
+        groups=groups,
     )
+
+
+def _taken_out(
+    name: str, X: NDArray[Any], names: list[str]
+) -> tuple[NDArray[Any], NDArray[Any], list[str]]:
+    """Return a column by its name, and the table and the names without it."""
+    at = names.index(name)
+    return X[:, at].copy(), np.delete(X, at, axis=1), names[:at] + names[at + 1 :]
 
 
 def _target(

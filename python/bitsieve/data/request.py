@@ -26,6 +26,8 @@ class ReadRequest:
     path : Path
     target : str, Path or None
         A str is a name in the file or, failing that, a path; a Path is a file.
+    groups : str, Path or None
+        As the target.
     orient, index, categorical, missing, delimiter, decimal, encoding, task, dtype
         As in :func:`bitsieve.data.read_table`.
     """
@@ -41,3 +43,4 @@ class ReadRequest:
     task: Task | None
     dtype: np.dtype[Any]
     missing: Missing = "error"
+    groups: str | Path | None = None

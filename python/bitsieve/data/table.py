@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from bitsieve._errors import plural
+from bitsieve.data.groups import group_codes
 from bitsieve.data.hot import HotCopy, make_hot_copy
 from bitsieve.data.missing import Missing, check_finite, check_missing, count_missing
 from bitsieve.data.validation import (
@@ -58,6 +59,8 @@ class Table:
     discrete : bool array-like of shape (n_features,), optional
         Columns that hold categories: a number stands for a category, so that two values are the
         same or not. Filters that tell such columns from measurements go by it. None: no column.
+    groups : array-like of shape (n_samples,), optional
+        Samples that belong together, such as those of one patient; folds keep them together.
 
     Attributes
     ----------
@@ -73,6 +76,8 @@ class Table:
     names, sample_names : list of str or None
     discrete : ndarray of shape (n_features,) or None
         Bool, read-only; None where no column holds categories.
+    groups : ndarray of int32, shape (n_samples,), or None
+        Groups by number, in the order in which they first come.
     n_samples, n_features : int
     n_missing : int
         Values of X that are missing.
@@ -107,6 +112,7 @@ class Table:
     classes: NDArray[Any] | None
     codes: NDArray[np.int32] | None
     discrete: NDArray[np.bool_] | None
+    groups: NDArray[np.int32] | None
     n_missing: int
     dtype: np.dtype[Any]
 
@@ -122,6 +128,7 @@ class Table:
         dtype: DTypeLike = np.float32,
         missing: Missing = "error",
         discrete: ArrayLike | None = None,
+        groups: Any = None,
     ) -> None:
         self.dtype = check_dtype(dtype)
         keep = check_missing(missing)
@@ -135,6 +142,7 @@ class Table:
             self.classes, self.codes = target.classes, target.codes
         self.sample_names = _sample_names(X, sample_names, self.n_samples)
         self.target_name = target_name
+        self.groups = None if groups is None else group_codes(groups, self.n_samples)
         self._hot: HotCopy | None = None
         self._lock = threading.Lock()
 

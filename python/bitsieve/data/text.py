@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bitsieve._errors import closest, name_columns, plural, shorten
 from bitsieve.data.categories import encode_categories
 from bitsieve.data.frames import comma_hint, first_text, matrix_of_frame
-from bitsieve.data.labels import LabelFile, infer_labels, read_labels
+from bitsieve.data.labels import LabelFile, infer_labels, read_groups, read_labels
 from bitsieve.data.lines import (
     Header,
     data_lines,
@@ -81,6 +81,14 @@ def _read_samples(request: ReadRequest, header: Header, layout: _Layout) -> Tabl
     elif layout.target_name is not None and layout.target_texts is not None:
         y = infer_labels(layout.target_texts)
         drop.add(fields.index(layout.target_name))
+    groups: Any = None
+    if request.groups is not None:
+        if request.groups in fields and request.groups != layout.target_name:
+            at = fields.index(str(request.groups))
+            drop.add(at)
+            groups = infer_labels(scan_fields(request.path, header, [at], request.encoding)[1][0])
+        else:
+            groups = read_groups(request, sample_names, len(rows), "column", fields)
     keep = [j for j in range(len(fields)) if j not in drop]
     if not keep:
         raise ValueError("no column is left for features besides the target and the index")
@@ -99,7 +107,7 @@ def _read_samples(request: ReadRequest, header: Header, layout: _Layout) -> Tabl
             )
             matrix, names, discrete = encoded.matrix, encoded.names, encoded.discrete
         del frame
-    return _table(request, layout, matrix, y, names, sample_names, discrete)
+    return _table(request, layout, matrix, y, names, sample_names, discrete, groups)
 
 
 def _read_features(request: ReadRequest, header: Header, layout: _Layout) -> Table:
@@ -111,19 +119,30 @@ def _read_features(request: ReadRequest, header: Header, layout: _Layout) -> Tab
         y = layout.labels.align(sample_names, len(keep))
     elif layout.target_name is not None:
         at = rows.index(layout.target_name)
-        del rows[at]
         skip = [layout.lines[at]]
-        line = next(
-            line
-            for number, line in data_lines(request.path, header, request.encoding)
-            if number == skip[0]
-        )
-        texts = split(line, header.delimiter)
-        y = infer_labels([texts[j] if j < len(texts) else "" for j in keep])
+        y = _row_of_labels(request, header, skip[0], keep)
+    groups: Any = None
+    if request.groups is not None:
+        if rows.count(str(request.groups)) == 1 and request.groups != layout.target_name:
+            skip.append(layout.lines[rows.index(str(request.groups))])
+            groups = _row_of_labels(request, header, skip[-1], keep)
+        else:
+            groups = read_groups(request, sample_names, len(keep), "row", rows)
+    rows = [row for row, line in zip(rows, layout.lines, strict=True) if line not in skip]
     names = None if layout.index is None else rows
     frame = _read_frame(request, header, keep, n_rows=len(rows), skip=skip)
     _refuse_text_rows(frame, names)
-    return _table(request, layout, matrix_of_frame(frame).T, y, names, sample_names)
+    matrix = matrix_of_frame(frame).T
+    return _table(request, layout, matrix, y, names, sample_names, groups=groups)
+
+
+def _row_of_labels(
+    request: ReadRequest, header: Header, number: int, keep: list[int]
+) -> NDArray[Any]:
+    """Return the fields of one line as labels, one a kept column."""
+    lines = data_lines(request.path, header, request.encoding)
+    texts = split(next(line for at, line in lines if at == number), header.delimiter)
+    return infer_labels([texts[j] if j < len(texts) else "" for j in keep])
 
 
 def _table(
@@ -134,6 +153,7 @@ def _table(
     names: list[str] | None,
     sample_names: list[str] | None,
     discrete: NDArray[np.bool_] | None = None,
+    groups: Any = None,
 ) -> Table:
     return Table(
         matrix,
@@ -145,6 +165,7 @@ def _table(
         dtype=request.dtype,
         missing=request.missing,
         discrete=discrete,
+        groups=groups,
     )
 
 

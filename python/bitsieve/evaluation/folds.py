@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 
-from bitsieve._checks import is_whole
+from bitsieve import _core
+from bitsieve._checks import is_whole, key_of
 from bitsieve._errors import plural
+from bitsieve.data.groups import group_codes
 
-__all__ = ["Folds", "outer_folds"]
+__all__ = ["Folds", "fold_seed", "outer_folds"]
+
+_OUTER = 7  # stream of Philox; those below are the search's and the rankers'
 
 Folds = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
@@ -27,7 +32,7 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
     X, y, groups
         What a splitter is called with; ``y`` of shape (n_samples,).
     is_classifier : bool
-        Whether an int means stratified folds.
+        Whether an int means stratified folds. With groups it means folds of whole groups.
 
     Returns
     -------
@@ -37,7 +42,13 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
     ------
     ValueError
         Where cv is none of these, a part is empty or leaves the samples, a split trains on
-        samples that it tests, or two splits are the same.
+        samples that it tests, two splits are the same, groups are too few, or a splitter needs
+        groups and has none.
+
+    Warns
+    -----
+    UserWarning
+        Where groups are given, and a split trains on a part of a group and tests another.
 
     Examples
     --------
@@ -46,14 +57,17 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
     >>> outer_folds([([0, 2, 3], [1])], X, y, None, is_classifier=True)
     [(array([0, 2, 3]), array([1]))]
     """
-    splitter = check_cv(_checked(cv), y, classifier=is_classifier)
-    folds = [
-        (
-            _positions(train, "training", number, len(y)),
-            _positions(test, "test", number, len(y)),
-        )
-        for number, (train, test) in enumerate(splitter.split(X, y, groups))
-    ]
+    members = None if groups is None else group_codes(groups, len(y))
+    splitter = _splitter(_checked(cv), y, members, is_classifier)
+    with warnings.catch_warnings():  # of groups without effect more is said below
+        warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+        folds = [
+            (
+                _positions(train, "training", number, len(y)),
+                _positions(test, "test", number, len(y)),
+            )
+            for number, (train, test) in enumerate(splitter.split(X, y, groups))
+        ]
     if not folds:
         raise ValueError("cv has no split: give at least one (train, test), better five or more")
     seen: dict[bytes, int] = {}
@@ -72,7 +86,66 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
                 "makes the interval too narrow; list each one once"
             )
         seen[key] = number
+    if members is not None:
+        parted = {
+            g
+            for train, test in folds
+            for g in np.intersect1d(members[train], members[test]).tolist()
+        }
+        if parted:
+            warnings.warn(
+                f"cv parts {len(parted)} of {plural(int(members.max()) + 1, 'group')}: samples of "
+                "one group are trained on and tested in the same split, so the score is not "
+                "honest; give cv as a number of folds, or GroupKFold or StratifiedGroupKFold",
+                UserWarning,
+                stacklevel=3,
+            )
     return folds
+
+
+def fold_seed(random_state: Any, fold: int) -> int:
+    """Return the seed that a selector with a given ``random_state`` gets in an outer fold.
+
+    Parameters
+    ----------
+    random_state : int, Generator or RandomState
+        That of the selector; of a generator one number is drawn.
+    fold : int
+        Counted from 0.
+
+    Returns
+    -------
+    int
+        In [0, 2**32): the high half of word ``fold`` of the Philox stream for outer folds.
+
+    Examples
+    --------
+    >>> fold_seed(0, 1) == fold_seed(0, 1) != fold_seed(0, 2)
+    True
+    """
+    return int(_core.philox(key_of(random_state), _OUTER, fold // 4, 4)[fold % 4]) >> 32
+
+
+def _splitter(
+    cv: Any, y: NDArray[Any], members: NDArray[np.int32] | None, is_classifier: bool
+) -> Any:
+    """Return what splits: for a number of folds, scikit-learn's, of whole groups with groups."""
+    if members is None:
+        routing = getattr(cv, "get_metadata_routing", None)
+        if routing is not None and routing().split.requests.get("groups") is True:
+            raise ValueError(
+                f"cv={type(cv).__name__} splits by groups, and none were given: pass groups, one "
+                "value a sample"
+            )
+    elif cv is None or is_whole(cv):
+        n_folds, n_groups = 5 if cv is None else int(cv), int(members.max()) + 1
+        if n_groups < n_folds:
+            raise ValueError(
+                f"{n_folds} outer folds of whole groups need at least as many groups, got "
+                f"{n_groups}; lower cv to {n_groups} or fewer"
+            )
+        return (StratifiedGroupKFold if is_classifier else GroupKFold)(n_folds)
+    return check_cv(cv, y, classifier=is_classifier)
 
 
 def _checked(cv: Any) -> Any:

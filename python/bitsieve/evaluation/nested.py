@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -14,10 +15,14 @@ from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import has_fit_parameter
 
 from bitsieve._checks import key_of
-from bitsieve.evaluation.folds import outer_folds
+from bitsieve._errors import DuplicateSamplesWarning
+from bitsieve._scorers import refuse_undefined
+from bitsieve.data.copies import warn_of_copies
+from bitsieve.data.groups import group_codes
+from bitsieve.evaluation.folds import fold_seed, outer_folds
+from bitsieve.evaluation.grouping import group_params, warn_of_ungrouped_steps
 from bitsieve.evaluation.predictions import (
     FoldOutputs,
     outputs_of,
@@ -28,7 +33,13 @@ from bitsieve.evaluation.predictions import (
 from bitsieve.evaluation.result import NestedResult
 from bitsieve.evaluation.rows import column_names, n_columns, take_rows
 from bitsieve.evaluation.scored import ScoredFolds
-from bitsieve.evaluation.support import last_selecting_step, steps_of, support_of, without_selection
+from bitsieve.evaluation.support import (
+    is_selecting,
+    last_selecting_step,
+    steps_of,
+    support_of,
+    without_selection,
+)
 
 __all__ = ["nested_cross_validate"]
 
@@ -43,6 +54,8 @@ class _FoldScores(NamedTuple):
     outputs: FoldOutputs
     full_predicted: NDArray[Any]
     seconds: float
+    stopped_early: int | None  # after so many iterations
+    is_cut: bool
 
 
 def nested_cross_validate(
@@ -79,20 +92,27 @@ def nested_cross_validate(
         The target: class labels of any type, or numbers for a regressor.
     cv : int, splitter or iterable of (train, test), default 5
         Outer folds, as in :func:`sklearn.model_selection.cross_val_score`: an int means
-        stratified folds for a classifier, unshuffled. Splits that train on what they test, and
-        splits that are listed twice, are refused.
+        stratified folds for a classifier and plain ones for a regressor, unshuffled, of whole
+        groups with ``groups`` (``StratifiedGroupKFold``, ``GroupKFold``). The command line's
+        ``--outer-folds`` means the same. Where the order of the samples has a meaning, give
+        ``StratifiedKFold(5, shuffle=True, random_state=0)``. Splits that train on what they
+        test, and splits that are listed twice, are refused.
     scoring : str, callable or None, default None
         None means the selector's own ``scoring``, and the estimator's ``score`` without one.
     groups : array-like of shape (n_samples,) or None, default None
-        For outer splitters that keep groups together; also handed to a selector (not inside a
-        pipeline) whose own ``cv`` is such a splitter.
+        Samples that belong together, such as those of one patient: no outer fold parts them, and
+        they are handed to every step whose ``fit`` takes groups, alone or in a pipeline, so that
+        its inner folds keep them too. A step with folds of its own that cannot take them is
+        warned of.
     n_jobs : int or None, default None
         Processes over the outer folds; None means one after the other, where a selector may use
         threads itself.
     random_state : int, Generator, RandomState or None, default None
         Every parameter ``random_state=None`` of selector and estimator gets a seed of its fold,
         drawn from this one, a whole number in [0, 2**64). A generator is drawn from once; None
-        draws one. The result records the number.
+        draws one. The result records the number. A selector's own ``random_state`` stands for an
+        independent seed in every fold, :func:`bitsieve.evaluation.folds.fold_seed`, so that
+        searches which share their start do not pass for stable; an estimator's is kept.
     level : float, default 0.95
         Level of confidence of the interval.
 
@@ -105,7 +125,15 @@ def nested_cross_validate(
     ------
     ValueError
         Where nothing selects, no estimator is found, X and y differ in length, a split is empty,
-        is listed twice or trains on samples that it tests, or a parameter is out of its range.
+        is listed twice or trains on samples that it tests, the scorer has no value on a test part,
+        or a parameter is out of its range.
+
+    Warns
+    -----
+    DuplicateSamplesWarning
+        Where samples stand twice that no group holds together.
+    UserWarning
+        Where groups have no effect on the folds or on a step.
 
     References
     ----------
@@ -157,14 +185,27 @@ def nested_cross_validate(
         search_scoring is scoring or _scorer_name(search_scoring, estimator) == name
     )
 
-    folds = outer_folds(cv, X, np.asarray(y), groups, is_classifier=is_classifier(estimator))
+    labels = np.asarray(y)
+    folds = outer_folds(cv, X, labels, groups, is_classifier=is_classifier(estimator))
+    refuse_undefined(
+        scorer,
+        name,
+        labels,
+        [test for _, test in folds],
+        is_classifier=is_classifier(estimator),
+        folds="the outer folds",
+    )
+    members = None if groups is None else group_codes(groups, len(labels))
+    copies = warn_of_copies(X, members, stacklevel=2)
+    if groups is not None:
+        warn_of_ungrouped_steps(selector, estimator)
     seeds = (np.random.SeedSequence(base).generate_state(len(folds)) >> 1).astype(np.int64)
     n_features = n_columns(X)
     rows = Parallel(n_jobs=n_jobs)(
         delayed(_score_fold)(
-            selector, estimator, X, y, groups, train, test, scorer, int(fold_seed), n_features
+            selector, estimator, X, y, groups, fold, train, test, scorer, int(seed), n_features
         )
-        for (train, test), fold_seed in zip(folds, seeds, strict=True)
+        for fold, ((train, test), seed) in enumerate(zip(folds, seeds, strict=True))
     )
 
     scores = np.array([row.honest for row in rows])
@@ -201,7 +242,29 @@ def nested_cross_validate(
         feature_names=column_names(X),
         full_interval=scored.difference(scores, full_scores, chance=chance),
         predictions=predictions,
+        remarks=_remarks(rows),
+        copies=None if copies is None else copies.text(),
     )
+
+
+def _remarks(rows: list[_FoldScores]) -> tuple[str, ...]:
+    """Return what to know of the searches before the numbers are read."""
+    said = []
+    early = [row.stopped_early for row in rows if row.stopped_early is not None]
+    if early:
+        least, most = min(early), max(early)
+        after = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        said.append(
+            f"{len(early)} of {len(rows)} searches in the outer folds were stopped early, after "
+            f"{after} iteration{'' if most == 1 else 's'}: what they selected still depends on "
+            "their random start."
+        )
+    n_cut = sum(row.is_cut for row in rows)
+    if n_cut:
+        said.append(
+            f"In {n_cut} of {len(rows)} outer folds max_time cut the last measurement short."
+        )
+    return tuple(said)
 
 
 def _split_estimator(selector: Any, estimator: Any) -> tuple[Any, Any]:
@@ -229,6 +292,7 @@ def _score_fold(
     X: Any,
     y: Any,
     groups: Any,
+    fold: int,
     train: NDArray[np.int64],
     test: NDArray[np.int64],
     scorer: Callable[..., float],
@@ -241,11 +305,11 @@ def _score_fold(
     X_test, y_test = take_rows(X, test), take_rows(y, test)
     dummy = _dummy(estimator).fit(X_train, y_train)
 
-    fitted = _seeded(clone(selector), seed)
-    params = {}
-    if groups is not None and _needs_groups(fitted):
-        params["groups"] = take_rows(groups, train)
-    fitted.fit(X_train, y_train, **params)
+    fitted = _seeded(_of_fold(clone(selector), fold), seed)
+    params = {} if groups is None else group_params(fitted, take_rows(groups, train))
+    with warnings.catch_warnings():  # said of all samples, once
+        warnings.simplefilter("ignore", DuplicateSamplesWarning)
+        fitted.fit(X_train, y_train, **params)
     support = support_of(fitted, n_features)
     model: Any = dummy
     if support.any():
@@ -277,15 +341,24 @@ def _score_fold(
         outputs=outputs,
         full_predicted=full_outputs.predicted,
         seconds=time.perf_counter() - start,
+        stopped_early=_early(search),
+        is_cut=any(getattr(step, "final_cut_", None) is not None for _, step in search),
     )
 
 
-def _needs_groups(selector: Any) -> bool:
-    """Whether a selector takes groups and splits its own folds by them."""
-    routing = getattr(getattr(selector, "cv", None), "get_metadata_routing", None)
-    if not has_fit_parameter(selector, "groups") or routing is None:
-        return False
-    return routing().split.requests.get("groups") is True
+def _early(steps: list[tuple[str, Any]]) -> int | None:
+    """Return the iterations of a search that was stopped early, None without one."""
+    early = [step.n_iter_ for _, step in steps if getattr(step, "stopped_early_", False)]
+    return int(early[-1]) if early else None
+
+
+def _of_fold(selector: Any, fold: int) -> Any:
+    """Give every selecting step that has a random_state an independent one for this fold."""
+    for _, step in steps_of(selector):
+        own = step.get_params(deep=False).get("random_state") if is_selecting(step) else None
+        if own is not None:
+            step.set_params(random_state=fold_seed(own, fold))
+    return selector
 
 
 def _seeded(estimator: Any, seed: int) -> Any:

@@ -73,6 +73,11 @@ class NestedResult:
         proportions.
     predictions : Predictions or None
         What each outer fold predicted of each sample that it tested.
+    remarks : tuple of str
+        What to know of the searches before the numbers are read, such as that they were stopped
+        early.
+    copies : str or None
+        What to say of samples that stand twice; None without.
     """
 
     score: float
@@ -94,6 +99,8 @@ class NestedResult:
     feature_names: list[str] | None = None
     full_interval: Interval = NO_INTERVAL
     predictions: Predictions | None = None
+    remarks: tuple[str, ...] = ()
+    copies: str | None = None
 
     @property
     def n_folds(self) -> int:
@@ -196,6 +203,9 @@ class NestedResult:
                 "The honest interval reaches the chance level: the selection is not shown to "
                 "predict better than chance."
             )
+        lines += self.remarks
+        if self.copies is not None:
+            lines.append(f"{self.copies}.")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -162,6 +162,16 @@ class Fitness(abc.ABC):
         """
         return self._splits.splits(check_seed(seed))
 
+    @property
+    def splits_text(self) -> str:
+        """What makes the splits, in words."""
+        return self._splits.describe()
+
+    @property
+    def expected_seconds(self) -> float:
+        """About what one evaluation takes; NaN where nobody knows before."""
+        return float("nan")
+
     def resampled(self) -> Fitness | None:
         """Return the same model under fresh folds from seeds, or None where that has no meaning."""
         if self.resample:

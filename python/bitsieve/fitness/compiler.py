@@ -15,6 +15,7 @@ from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.general import GeneralFitness
 from bitsieve.fitness.knn import KnnFitness, refusal
 from bitsieve.fitness.splits import make_splits
+from bitsieve.fitness.taking import last_step, takes_missing, takes_weights
 
 logger = logging.getLogger("bitsieve")
 
@@ -40,6 +41,8 @@ def compile(
     ``compile(est, X, y, scoring=s, cv=cv).evaluate([m])`` equals
     ``cross_val_score(est, X[:, m], y, scoring=s, cv=cv).mean()`` on the same splits, to rounding.
     A mask without features gets the score of ``DummyClassifier("prior")`` or ``DummyRegressor()``.
+    One exception: ``cross_val_score`` itself drops ``groups`` where ``cv`` is a number; here a
+    number then means folds of whole groups.
 
     Parameters
     ----------
@@ -48,19 +51,25 @@ def compile(
         distance has a kernel; any other goes through scikit-learn.
     X : array-like or DataFrame of shape (n_samples, n_features), or Table
         Kept by reference where it is a C-ordered float32 or float64 array: do not change it.
+        Missing values (NaN) pass where the estimator takes them: trees, an imputer in a pipeline.
     y : array-like of shape (n_samples,)
         None with a Table that has its own.
     scoring : str, callable or None, default=None
         As in ``cross_val_score``.
     cv : int, splitter or iterable of (train, test), default=5
+        An int means scikit-learn's folds, unshuffled: ``StratifiedKFold`` for a classifier,
+        ``KFold`` for a regressor; with groups ``StratifiedGroupKFold`` and ``GroupKFold``.
     n_repeats : int, default=1
         Repeats of a number of folds, shuffled.
     resample : bool, default=False
         Draw fresh folds from the seed of each evaluation instead of keeping one set.
     groups : array-like of shape (n_samples,), optional
-        For splitters that need them.
+        Samples that belong together, such as those of one patient: a number of folds, repeats and
+        fresh folds keep them in one fold, and splitters are given them. By default those of the
+        Table.
     sample_weight : array-like of shape (n_samples,), optional
-        Passed to ``fit``; no kernel takes it.
+        Passed to the estimator's ``fit`` (of a pipeline, to its last step's); scores are not
+        weighted. No kernel takes it.
     random_state : int, RandomState or None
         For the shuffling of repeated fixed folds.
     n_jobs : int or None, default=None
@@ -123,6 +132,12 @@ def compile(
                 f"sample_weight must have one value a sample: it has shape "
                 f"{sample_weight.shape}, X has {table.n_samples} samples"
             )
+        weighted = last_step(estimator)
+        if not takes_weights(weighted):
+            raise ValueError(
+                f"{type(weighted).__name__} takes no sample_weight in fit; leave sample_weight "
+                "out, or take an estimator that does"
+            )
     splits = make_splits(
         cv,
         table.X,
@@ -131,7 +146,7 @@ def compile(
         classes=table.classes,
         n_repeats=n_repeats,
         resample=resample,
-        groups=groups,
+        groups=table.groups if groups is None else groups,
         random_state=random_state,
     )
     arguments = {
@@ -157,12 +172,15 @@ def _as_table(estimator: Any, X: Any, y: Any) -> Table:
         task = "classification"
     elif is_regressor(estimator):
         task = "regression"
+    keeps = takes_missing(estimator)
     if not isinstance(X, Table):
-        return Table(X, y, task=task)
-    X.refuse_missing()
+        return Table(X, y, task=task, missing="keep" if keeps else "error")
+    if not keeps:
+        X.refuse_missing()
     if y is None:
         fits = task in (None, X.task) and X.dtype == np.dtype(np.float32)
         if fits or X.y is None:
             return X
         y = X.y
-    return Table(X.X, y, names=X.names, task=task)
+    missing: Any = "keep" if keeps else "error"
+    return Table(X.X, y, names=X.names, task=task, missing=missing, groups=X.groups)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve.fitness.base import Fitness
+from bitsieve.fitness.taking import last_step
 from bitsieve.masks import Masks
 
 
@@ -21,11 +22,11 @@ class GeneralFitness(Fitness):
     kernel = None
 
     def _evaluate(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
-        import joblib
+        from sklearn.utils.parallel import Parallel, delayed  # these carry scikit-learn's settings
 
         a = self._arguments
         jobs = (
-            joblib.delayed(_cross_validate)(
+            delayed(_cross_validate)(
                 a["estimator"],
                 self.table.X,
                 self.table.y,
@@ -37,7 +38,7 @@ class GeneralFitness(Fitness):
             for m in range(len(masks))
         )
         n_jobs = min(self._n_jobs, len(masks))
-        return np.array(joblib.Parallel(n_jobs=n_jobs)(jobs), dtype=np.float64)
+        return np.array(Parallel(n_jobs=n_jobs)(jobs), dtype=np.float64)
 
 
 def _cross_validate(
@@ -54,7 +55,6 @@ def _cross_validate(
     from sklearn.metrics import check_scoring
     from sklearn.model_selection import cross_val_score
 
-    params = None if sample_weight is None else {"sample_weight": sample_weight}
     if len(features) == 0:
         scoring = check_scoring(estimator, scoring=scoring) if scoring is not None else None
         estimator = (
@@ -63,7 +63,30 @@ def _cross_validate(
         view = X[:, :1]
     else:
         view = X[:, features]
+    params = None
+    if sample_weight is not None:
+        estimator, name = _weighted(estimator)
+        params = {name: sample_weight}
     scores: NDArray[np.float64] = cross_val_score(
         estimator, view, y, scoring=scoring, cv=splits, params=params, error_score="raise"
     )
     return scores
+
+
+def _weighted(estimator: Any) -> tuple[Any, str]:
+    """Return an estimator that asks for weights in fit, and under which name they are passed."""
+    from sklearn import get_config
+    from sklearn.base import clone
+
+    if not get_config()["enable_metadata_routing"]:
+        names, inner = [], estimator
+        while steps := getattr(inner, "steps", None):
+            name, inner = steps[-1]
+            names.append(name)
+        return estimator, "__".join([*names, "sample_weight"])
+    estimator = clone(estimator)
+    weighted = last_step(estimator)
+    requests = getattr(weighted.get_metadata_routing(), "fit", None)
+    if requests is not None and requests.requests.get("sample_weight", True) is None:
+        weighted.set_fit_request(sample_weight=True)
+    return estimator, "sample_weight"

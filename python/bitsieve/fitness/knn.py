@@ -16,6 +16,8 @@ from bitsieve.masks import Masks
 
 # float32 sums of squares must stay far from overflow. (Underflow is within the error bounds.)
 _LARGEST_SQUARE = 1e36
+# Measured on one AVX-512 core at 2.8 GHz, 2,000 to 8,000 samples; for warnings alone.
+_SECONDS_A_PAIR, _SECONDS_A_FEATURE = 1e-9, 5e-11
 
 
 def refusal(
@@ -74,13 +76,17 @@ class KnnFitness(Fitness):
         assert table.codes is not None and table.classes is not None
         self._n_neighbors = int(estimator.n_neighbors)
         fewest = splits.smallest_training_set()
-        if fewest < self._n_neighbors:
+        fresh = splits if isinstance(splits, FreshFolds) else None
+        # Fresh folds of groups have other sizes for every seed: looked at as they come.
+        self._must_count = (
+            fresh is not None and fresh.groups is not None and fewest < self._n_neighbors
+        )
+        if fewest < self._n_neighbors and not self._must_count:
             raise ValueError(
                 f"n_neighbors={self._n_neighbors} is more than the {fewest} training samples of "
                 f"the smallest split; lower n_neighbors or raise cv"
             )
         self._built_in = built_in(estimator, arguments["scoring"])
-        fresh = splits if isinstance(splits, FreshFolds) else None
         self._core = _core.KnnFitness(
             table.features,
             n_samples=table.n_samples,
@@ -100,7 +106,28 @@ class KnnFitness(Fitness):
                 *_lists([test for _, test in splits.pairs]),
             )
 
+        if fresh is not None and fresh.groups is not None:
+            self._core.set_groups(fresh.groups, fresh.n_groups)
+
+    @property
+    def expected_seconds(self) -> float:
+        """About what one evaluation of half the features takes from nothing."""
+        per_pair = _SECONDS_A_PAIR + 0.5 * self.n_features * _SECONDS_A_FEATURE
+        return self.n_samples**2 * per_pair / self._n_jobs
+
+    def _count_training(self, seeds: NDArray[np.uint64]) -> None:
+        """Refuse folds that train on fewer samples than there are neighbours."""
+        for seed in np.unique(seeds):
+            fewest = min(len(train) for train, _ in self._splits.splits(int(seed)))
+            if fewest < self._n_neighbors:
+                raise ValueError(
+                    f"n_neighbors={self._n_neighbors} is more than the {fewest} training samples "
+                    "that folds of whole groups left; lower n_neighbors or raise cv"
+                )
+
     def _evaluate(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
+        if self._must_count:
+            self._count_training(seeds)
         if self._built_in is None:
             return self._score_predictions(masks, seeds)
         balanced = self._built_in == "balanced_accuracy"

@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
+from bitsieve._checks import key_of
+from bitsieve._errors import plural, shorten
+from bitsieve.data.groups import group_codes
 
 Index = NDArray[np.intp]
 Split = tuple[Index, Index]
@@ -27,18 +30,31 @@ class FreshFolds:
     codes : ndarray of int32, shape (n_samples,)
         Classes to stratify by; all zero where there are none.
     stratified : bool
+    groups : ndarray of int32, shape (n_samples,), or None
+        Samples that share their fold, numbered from 0.
     """
 
     n_folds: int
     n_repeats: int
     codes: NDArray[np.int32]
     stratified: bool
+    groups: NDArray[np.int32] | None = None
+
+    @property
+    def n_groups(self) -> int:
+        """Return the number of groups; without groups each sample is one."""
+        return len(self.codes) if self.groups is None else int(self.groups.max()) + 1
 
     def folds(self, seed: int) -> NDArray[np.int32]:
         """Return the test fold of each sample in each repeat, shape (n_repeats, n_samples)."""
         n = len(self.codes)
+        n_classes = int(self.codes.max()) + 1
+        if self.groups is not None:
+            return _core.group_folds(
+                self.codes, n_classes, self.groups, self.n_groups,
+                self.n_folds, self.n_repeats, seed,
+            )  # fmt: skip
         if self.stratified:
-            n_classes = int(self.codes.max()) + 1
             return _core.stratified_folds(self.codes, n_classes, self.n_folds, self.n_repeats, seed)
         return _core.shuffled_folds(n, self.n_folds, self.n_repeats, seed)
 
@@ -53,15 +69,20 @@ class FreshFolds:
 
     def smallest_training_set(self) -> int:
         """Return a lower bound of the number of training samples of any split."""
+        if self.groups is not None:  # every fold has a group
+            return int(np.sort(np.bincount(self.groups))[: self.n_folds - 1].sum())
         sizes = np.bincount(self.folds(0)[0], minlength=self.n_folds)
         return len(self.codes) - int(sizes.max())
 
     def describe(self) -> str:
         kind = "stratified" if self.stratified else "shuffled"
+        kind += "" if self.groups is None else " group"
         return f"fresh {kind} {self.n_repeats} x {self.n_folds}-fold"
 
     def digest(self) -> str:
-        return self.describe()
+        if self.groups is None:
+            return self.describe()
+        return f"{self.describe()} {hashlib.sha256(self.groups.tobytes()).hexdigest()}"
 
 
 @dataclass(frozen=True)
@@ -122,16 +143,26 @@ def make_splits(
 ) -> FreshFolds | FixedSplits:
     """Return the splits that ``cv`` stands for.
 
+    A number of folds means stratified folds for classes and plain ones for numbers, of whole
+    groups where there are groups. Fixed and unrepeated they are scikit-learn's, unshuffled;
+    repeated or fresh ones are drawn from the seed.
+
     Raises
     ------
     ValueError
         If the splitter cannot be redrawn and ``resample`` asks for it, if there are more folds
-        than members of the largest class, or if a split is empty.
+        than members of the largest class or than groups, if a splitter needs groups and has
+        none, or if a split is empty.
     """
     if not isinstance(n_repeats, numbers.Integral) or isinstance(n_repeats, bool) or n_repeats < 1:
         raise ValueError(f"n_repeats must be a whole number of at least 1, got {n_repeats!r}")
     n_repeats = int(n_repeats)
-    fresh = _as_fresh(cv, codes, len(y), n_repeats, groups)
+    members = None if groups is None else group_codes(groups, len(y))
+    if members is None and _splits_groups(cv):
+        raise ValueError(
+            f"{_name(cv)} splits by groups, and none were given: pass groups, one value a sample"
+        )
+    fresh = _as_fresh(cv, codes, len(y), n_repeats, members)
     if fresh is not None:
         _check_folds(fresh, classes)
     if resample:
@@ -141,8 +172,37 @@ def make_splits(
                 f"give cv as a number of folds, a StratifiedKFold or a KFold, or set "
                 f"resample=False and n_repeats=1"
             )
+        if members is not None and fresh.groups is None:
+            _warn_of_parted_groups(cv, "")
         return fresh
-    return _fixed(cv, X, y, codes, fresh, n_repeats, groups, random_state)
+    fixed = _fixed(cv, X, y, codes, fresh, n_repeats, groups, random_state)
+    if members is not None:
+        parted = {
+            g
+            for train, test in fixed.pairs
+            for g in np.intersect1d(members[train], members[test]).tolist()
+        }
+        if parted:
+            of = f" ({len(parted)} of {plural(int(members.max()) + 1, 'group')} are parted)"
+            _warn_of_parted_groups(cv, of)
+    return fixed
+
+
+def _warn_of_parted_groups(cv: Any, of: str) -> None:
+    warnings.warn(
+        f"groups have no effect with {_name(cv)}{of}; give cv as a number of folds, or use "
+        f"GroupKFold or StratifiedGroupKFold, to keep a group in one fold",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _splits_groups(cv: Any) -> bool:
+    """Tell whether a splitter of scikit-learn's kind asks for groups."""
+    routing = getattr(cv, "get_metadata_routing", None)
+    if routing is None or not hasattr(cv, "split"):
+        return False
+    return routing().split.requests.get("groups") is True
 
 
 def _indices(part: Any) -> Index:
@@ -160,12 +220,18 @@ def _name(cv: Any) -> str:
 
 
 def _as_fresh(
-    cv: Any, codes: NDArray[np.int32] | None, n: int, n_repeats: int, groups: Any
+    cv: Any,
+    codes: NDArray[np.int32] | None,
+    n: int,
+    n_repeats: int,
+    groups: NDArray[np.int32] | None,
 ) -> FreshFolds | None:
     from sklearn.model_selection import (
+        GroupKFold,
         KFold,
         RepeatedKFold,
         RepeatedStratifiedKFold,
+        StratifiedGroupKFold,
         StratifiedKFold,
     )
 
@@ -179,24 +245,18 @@ def _as_fresh(
         if n_folds < 2:
             raise ValueError(f"cv must be at least 2 folds, got {n_folds}")
     elif type(cv) in (KFold, StratifiedKFold):
-        n_folds, stratify = cv.n_splits, type(cv) is StratifiedKFold
+        n_folds, stratify, groups = cv.n_splits, type(cv) is StratifiedKFold, None
+    elif type(cv) in (GroupKFold, StratifiedGroupKFold):
+        n_folds, stratify = cv.n_splits, type(cv) is StratifiedGroupKFold
     elif type(cv) in (RepeatedKFold, RepeatedStratifiedKFold):
         n_folds, stratify = cv.cvargs["n_splits"], type(cv) is RepeatedStratifiedKFold
-        n_repeats = n_repeats * cv.n_repeats
+        n_repeats, groups = n_repeats * cv.n_repeats, None
     else:
         return None
-    if groups is not None:
-        warnings.warn(
-            f"groups have no effect with {_name(cv)}; use GroupKFold or StratifiedGroupKFold to "
-            f"keep a group in one fold",
-            UserWarning,
-            stacklevel=4,
-        )
     if stratify and codes is None:
         raise ValueError(f"{type(cv).__name__} needs classes to stratify by, and y is numeric")
-    return FreshFolds(
-        n_folds, n_repeats, codes if stratify and codes is not None else plain, stratify
-    )
+    strata = codes if stratify and codes is not None else plain
+    return FreshFolds(n_folds, n_repeats, strata, stratify, groups)
 
 
 def _check_folds(fresh: FreshFolds, classes: NDArray[Any] | None) -> None:
@@ -204,6 +264,11 @@ def _check_folds(fresh: FreshFolds, classes: NDArray[Any] | None) -> None:
     if fresh.n_folds > n:
         raise ValueError(
             f"cv={fresh.n_folds} folds need at least as many samples, got {n}; lower cv"
+        )
+    if fresh.n_folds > fresh.n_groups:
+        raise ValueError(
+            f"cv={fresh.n_folds} folds of whole groups need at least as many groups, got "
+            f"{fresh.n_groups}; lower cv to {fresh.n_groups} or fewer"
         )
     if not fresh.stratified:
         return
@@ -228,6 +293,25 @@ def _check_folds(fresh: FreshFolds, classes: NDArray[Any] | None) -> None:
             UserWarning,
             stacklevel=4,
         )
+        return
+    if fresh.groups is None:
+        return
+    places = np.unique(np.stack([fresh.codes, fresh.groups]), axis=1)[0]
+    spread = np.bincount(places, minlength=len(counts))  # groups that hold some of a class
+    if spread.max() < 2:
+        raise ValueError(
+            f"no class stands in two groups ({listed}): folds of whole groups then train on the "
+            "other classes alone; give groups that hold several classes, or smaller ones"
+        )
+    few = np.flatnonzero(spread < fresh.n_folds)
+    if len(few):
+        held = [f"{labels[c]} in {spread[c]}" for c in few]
+        warnings.warn(
+            f"some classes stand in fewer groups than cv={fresh.n_folds} ({shorten(held)} of "
+            f"{fresh.n_groups} groups), so some folds lack them; lower cv",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _fixed(
@@ -240,17 +324,31 @@ def _fixed(
     groups: Any,
     random_state: Any,
 ) -> FixedSplits:
-    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
+    from sklearn.model_selection import (
+        GroupKFold,
+        RepeatedKFold,
+        RepeatedStratifiedKFold,
+        StratifiedGroupKFold,
+        check_cv,
+    )
 
     splitter = cv
     if cv is None or isinstance(cv, numbers.Integral):
         n_folds = 5 if cv is None else int(cv)
-        if n_repeats == 1:
+        if groups is not None and n_repeats > 1:
+            # A repeat of scikit-learn's own group folds differs in ties alone.
+            assert fresh is not None
+            pairs = fresh.splits(key_of(random_state))
+            return FixedSplits(pairs, fresh, f"{n_repeats} x {n_folds}-fold of groups")
+        if groups is not None:
+            splitter = (GroupKFold if codes is None else StratifiedGroupKFold)(n_folds)
+        elif n_repeats == 1:
             splitter = check_cv(n_folds, y, classifier=codes is not None)
         else:
             kind = RepeatedKFold if codes is None else RepeatedStratifiedKFold
             splitter = kind(n_splits=n_folds, n_repeats=n_repeats, random_state=random_state)
         text = f"{n_repeats} x {n_folds}-fold" if n_repeats > 1 else f"{n_folds}-fold"
+        text += "" if groups is None else " of groups"
     elif n_repeats > 1:
         raise ValueError(
             f"n_repeats={n_repeats} repeats a number of folds; with {_name(cv)} use a repeated "
@@ -264,7 +362,9 @@ def _fixed(
             warnings.filterwarnings("ignore", message="The least populated class")
         pairs = [
             (_indices(train), _indices(test))
-            for train, test in splitter.split(X, y, None if fresh is not None else groups)
+            for train, test in splitter.split(
+                X, y, None if fresh is not None and fresh.groups is None else groups
+            )
         ]
     if not pairs:
         raise ValueError(f"{_name(cv)} gave no splits")

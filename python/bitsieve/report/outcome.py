@@ -55,6 +55,12 @@ class Outcome:
         Whether the size of the panel was asked for.
     doubts : mapping of str to str
         Features that are evidently none, and why.
+    stopped_early : bool
+        Whether the search ended before it could have told anything.
+    final_cut : str or None
+        What a limit of time left out of measuring the best again.
+    copies : str or None
+        What to say of samples that stand twice.
     """
 
     source: str
@@ -79,6 +85,9 @@ class Outcome:
     max_iter: int | None = None
     is_sized: bool = False
     doubts: Mapping[str, str] = field(default_factory=dict)
+    stopped_early: bool = False
+    final_cut: str | None = None
+    copies: str | None = None
 
     @property
     def best_of_another(self) -> float | None:
@@ -226,6 +235,19 @@ class Outcome:
             of = "" if self.max_iter is None else f" of {self.max_iter:,}"
             plural = "" if of == "" and self.n_iterations == 1 else "s"
             said.append(f"Stopped by --max-time after {self.n_iterations:,}{of} iteration{plural}.")
+        if self.final_cut is not None:
+            said.append(f"--max-time cut measuring the best again short: {self.final_cut}.")
+        if self.copies is not None:
+            said.append(f"{self.copies}.")
+        if self.stopped_early:
+            why = ", ".join(self.stop_reason) or "no reason known"
+            said.append(
+                f"The search was stopped early, after {self.n_iterations:,} iteration"
+                f"{'' if self.n_iterations == 1 else 's'} ({why}): the panel still depends on its "
+                "random start."
+            )
+        if self.nested is not None:
+            said += self.nested.remarks
         if p > 100 and 4 * n > p and not self.is_sized:
             said.append(f"The panel holds {counted(n)}; --n-features 20 asks for a small one.")
             if self.nested is not None:

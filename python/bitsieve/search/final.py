@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,40 @@ from bitsieve.search.result import Finalist
 from bitsieve.search.scoring import checked_scores, is_fresh
 from bitsieve.search.seeds import MEASUREMENT, SeedWords
 
-__all__ = ["Final", "measure_finalists", "unmeasured"]
+__all__ = ["Deadline", "Final", "measure_finalists", "unmeasured"]
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """When the whole run is to end, and what an evaluation costs.
+
+    Attributes
+    ----------
+    ends : float
+        As :func:`time.perf_counter` counts, in seconds.
+    cost : float
+        Seconds that the search took for each evaluation.
+    """
+
+    ends: float
+    cost: float
+
+    def allows(self, seconds: float) -> bool:
+        """Whether so much more time is left."""
+        return time.perf_counter() + seconds <= self.ends
+
+    def affordable(self, n_finalists: int, n_measurements: int) -> tuple[int, int]:
+        """How many finalists there is time to measure, and how often: each at least once.
+
+        Repeats are given up before finalists are.
+        """
+        left = self.ends - time.perf_counter()
+        count = max(1, int(min(left / max(self.cost, 1e-9), 1e9)))
+        if count >= (n_finalists + 1) * n_measurements:
+            return n_finalists, n_measurements
+        n_passes = min(n_measurements, max(1, count // (n_finalists + 1)))
+        n_kept = min(n_finalists, max(1, count // n_passes - 1))
+        return n_kept, min(n_measurements - 1, count) if n_kept == 1 else n_passes
 
 
 @dataclass(frozen=True)
@@ -26,6 +60,7 @@ class Final:
     order: list[int]  # their places in the ranking by what was observed
     best_score: float
     n_evaluations: int
+    cut: str | None = None  # what a limit of time left out
 
 
 def _fresh(fitness: Fitness) -> Fitness | None:
@@ -36,11 +71,21 @@ def _fresh(fitness: Fitness) -> Fitness | None:
     return fresh
 
 
-def _mean_score(fitness: Fitness, masks: Masks, seeds: NDArray[np.uint64]) -> Scores:
+def _mean_score(
+    fitness: Fitness, masks: Masks, seeds: NDArray[np.uint64], deadline: Deadline | None
+) -> tuple[Scores, int]:
+    """Return the mean over the seeds, fewer of them where time runs out, and how many they were."""
     total = np.zeros(len(masks))
+    done = 0
     for seed in seeds:
+        began = time.perf_counter()
         total += checked_scores(fitness, masks, int(seed))
-    return total / len(seeds)
+        done += 1
+        # The choice of one of several is measured once more after this.
+        passes = 1.0 + (1.0 / len(masks) if len(masks) > 1 else 0.0)
+        if deadline and not deadline.allows(passes * (time.perf_counter() - began)):
+            break
+    return total / done, done
 
 
 def _order(entries: list[Entry], measured: Sequence[float]) -> list[int]:
@@ -69,13 +114,21 @@ def _finalists(
 
 
 def measure_finalists(
-    archive: Archive, fitness: Fitness, key: int, n_finalists: int, n_measurements: int
+    archive: Archive,
+    fitness: Fitness,
+    key: int,
+    n_finalists: int,
+    n_measurements: int,
+    deadline: Deadline | None = None,
 ) -> Final:
     """Measure the finalists on the same ``n_measurements`` seeds, choose, and measure the choice.
 
     The choice has the highest mean; among equals the fewest features, then the earliest. It is
     then measured on as many further seeds, which had no part in choosing it. A fitness with fixed
     folds that offers no fresh ones keeps the scores of its folds: they would come out the same.
+
+    Before a deadline fewer finalists are measured, and on fewer of those seeds; a single one, of
+    which nothing is chosen, once.
     """
     entries = archive.ranked(n_finalists)
     fresh = _fresh(fitness)
@@ -83,12 +136,31 @@ def measure_finalists(
         places = list(range(len(entries)))
         finalists = _finalists(archive, entries, places, [entry.best for entry in entries])
         return Final(finalists, places, finalists[0].observed_score, 0)
+    n_wanted, n_passes = len(entries), n_measurements
+    if deadline is not None:
+        n_kept, n_passes = deadline.affordable(n_wanted, n_measurements)
+        entries = entries[:n_kept]
     seeds = SeedWords(key, MEASUREMENT).take(0, 2 * n_measurements)
-    measured = _mean_score(fresh, archive.masks(entries), seeds[:n_measurements]).tolist()
-    order = _order(entries, measured)
+    is_alone = len(entries) == 1 and n_passes < n_measurements
+    measured, order, n_first = [float("nan")], [0], 0
+    if not is_alone:
+        scores, n_first = _mean_score(fresh, archive.masks(entries), seeds[:n_passes], deadline)
+        measured = scores.tolist()
+        order = _order(entries, measured)
+    chosen = archive.masks([entries[order[0]]])
+    second = seeds[n_measurements : n_measurements + n_passes]
+    scores, n_second = _mean_score(fresh, chosen, second, deadline)
+    if is_alone:
+        measured = scores.tolist()
+    cut = None
+    if n_second < n_measurements or n_first < n_measurements or len(entries) < n_wanted:
+        cut = (
+            f"{len(entries)} of {n_wanted} finalists were measured again, {n_first} + {n_second} "
+            f"times instead of {n_measurements} + {n_measurements}"
+        )
     finalists = _finalists(archive, entries, order, measured)
-    score = float(_mean_score(fresh, finalists[0].mask, seeds[n_measurements:])[0])
-    return Final(finalists, order, score, (len(entries) + 1) * n_measurements)
+    n_evaluations = len(entries) * n_first + n_second
+    return Final(finalists, order, float(scores[0]), n_evaluations, cut)
 
 
 def unmeasured(archive: Archive, n_finalists: int) -> Final:

@@ -6,6 +6,7 @@ that is killed while its masks are being scored asks for the same masks again.
 
 from __future__ import annotations
 
+import logging
 import time
 import warnings
 from collections.abc import Mapping
@@ -15,19 +16,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._errors import duration
 from bitsieve.masks import Masks
 from bitsieve.search.archive import Archive
 from bitsieve.search.checkpoint import CheckpointStore
-from bitsieve.search.final import Final, unmeasured
+from bitsieve.search.final import Deadline, Final, unmeasured
 from bitsieve.search.history import History
 from bitsieve.search.limits import Limits
 from bitsieve.search.progress import ProgressBar
 from bitsieve.search.protocol import Fitness, Scores, Search
 from bitsieve.search.result import RunResult
-from bitsieve.search.scoring import Folds, Scorer
+from bitsieve.search.scoring import Folds, Scorer, is_fresh
 from bitsieve.search.turn import Callback, Turn
 
 __all__ = ["Loop"]
+
+logger = logging.getLogger("bitsieve")
 
 _CHECKPOINT_PERIOD = 1.0  # seconds between two writings
 _CHECKPOINT_SHARE = 10.0  # and at least so many times as long as the last writing took
@@ -45,12 +49,16 @@ class Loop:
         folds: Folds,
         limits: Limits,
         n_finalists: int,
+        n_measurements: int,
         store: CheckpointStore | None,
     ) -> None:
         self.search = search
         self.key = key
         self.limits = limits
         self.n_finalists = n_finalists
+        # Evaluations of the final measurement; a fitness of fixed folds alone has none.
+        again = is_fresh(fitness) or callable(getattr(fitness, "resampled", None))
+        self._n_final = (n_finalists + 1) * n_measurements if again else 0
         self.store = store
         self.scorer = Scorer(fitness, key, folds)
         self.archive = Archive(_ARCHIVE_FACTOR * n_finalists, search.n_features)
@@ -62,6 +70,8 @@ class Loop:
         self.evaluations_before = 0
         self.seconds_before = 0.0
         self.started = time.perf_counter()
+        self._warm: tuple[float, int] | None = None  # when the first turn of a session ended
+        self._has_spoken = False
         self._is_whole = True  # False while a turn is being taken
         self._next_save = 0.0
 
@@ -69,14 +79,65 @@ class Loop:
     def seconds(self) -> float:
         return self.seconds_before + time.perf_counter() - self.started
 
+    @property
+    def cost(self) -> float:
+        """Seconds an evaluation, without those of the first turn where there are others."""
+        now = time.perf_counter()
+        since, before = self.started, self.evaluations_before
+        if self._warm is not None and self.n_evaluations > self._warm[1]:
+            since, before = self._warm
+        elif self.n_evaluations == self.evaluations_before > 0:
+            return self.seconds_before / self.evaluations_before
+        return (now - since) / max(1, self.n_evaluations - before)
+
+    @property
+    def deadline(self) -> Deadline | None:
+        """When the run is to end, final measurement included; None without ``max_time``."""
+        if self.limits.max_time is None:
+            return None
+        return Deadline(self.started + self.limits.max_time - self.seconds_before, self.cost)
+
+    def _ahead(self, n_masks: int) -> float:
+        """Seconds to keep for one more turn and for the final measurement.
+
+        The search leaves a quarter of the time to the measurement, or as much as that takes.
+        """
+        if self.limits.max_time is None:
+            return 0.0
+        cost = self.cost
+        return cost * n_masks + min(cost * self._n_final, 0.25 * self.limits.max_time)
+
+    def _tell_how_long(self, n_masks: int, bar: ProgressBar) -> None:
+        """Say once, after the first turn and the first second, what the whole run will take."""
+        elapsed = time.perf_counter() - self.started
+        if self._has_spoken or elapsed < 1.0:
+            return
+        self._has_spoken = True
+        limits, cost = self.limits, self.cost
+        rest: list[float] = []
+        if limits.max_iter is not None:
+            rest.append(cost * n_masks * (limits.max_iter - len(self.history)))
+        if limits.max_evaluations is not None:
+            rest.append(cost * (limits.max_evaluations - self.n_evaluations))
+        total = elapsed + min(rest) + cost * self._n_final if rest else float("inf")
+        if limits.max_time is not None:
+            total = min(total, elapsed + limits.max_time - self.seconds)
+        if total == float("inf"):
+            return
+        text = f"at most about {duration(total)} for this search"
+        logger.info(text, extra={"search_seconds": total})
+        bar.say(text)
+
     # -- turns ---------------------------------------------------------------------------------
 
     def turn_until_stopped(self, callbacks: tuple[Callback, ...], bar: ProgressBar) -> None:
+        n_masks = 0
         while True:
-            reasons = self._reasons()
+            reasons = self._reasons(n_masks)
             if reasons:
                 break
             masks = self.search.ask()
+            n_masks = len(masks)
             limit = self.limits.max_evaluations
             if limit is not None and self.n_evaluations + len(masks) > limit:
                 if not len(self.history):
@@ -89,6 +150,10 @@ class Loop:
             turn = self._take(masks, bool(callbacks))
             reasons = self._call(callbacks, turn) if turn is not None else {}
             now = time.perf_counter()
+            if self._warm is None:
+                self._warm = (now, self.n_evaluations)
+            if not self._has_spoken:
+                self._tell_how_long(n_masks, bar)
             if self.store is not None and now >= self._next_save:
                 self.save(None)
             if bar.is_due(now):
@@ -97,14 +162,14 @@ class Loop:
                 break
         self.stop_reason = reasons
 
-    def _reasons(self) -> dict[str, object]:
+    def _reasons(self, n_masks: int) -> dict[str, object]:
         n = len(self.history)
         if n == 0:
             return {}
         reasons = self.limits.reached(
             iterations=n,
             evaluations=self.n_evaluations,
-            seconds=self.seconds,
+            seconds=self.seconds + (self._ahead(n_masks) if n > self.resumed_at else 0.0),
             stalled=n - 1 - self.best_iteration,
         )
         reasons.update(self.search.stop())
@@ -219,6 +284,7 @@ class Loop:
             meta["stop_reason"] = self.stop_reason
             meta["best_score"] = final.best_score
             meta["n_final_evaluations"] = final.n_evaluations
+            meta["final_cut"] = final.cut
             arrays["final/order"] = np.array(final.order, np.int64)
             arrays["final/measured"] = np.array([f.measured_score for f in final.finalists])
         self.store.save(meta, arrays)
@@ -268,7 +334,7 @@ class Loop:
             for place, score in zip(order, stored["measured"], strict=True)
         ]
         best_score, n_evaluations = float(meta["best_score"]), int(meta["n_final_evaluations"])
-        return Final(finalists, order, best_score, n_evaluations)
+        return Final(finalists, order, best_score, n_evaluations, meta.get("final_cut"))
 
     # -- results -------------------------------------------------------------------------------
 
@@ -296,6 +362,7 @@ class Loop:
             seconds=self.seconds,
             resumed_at=self.resumed_at,
             checkpoint=str(self.store.path) if self.store is not None and written else None,
+            final_cut=final.cut,
         )
 
 

@@ -77,6 +77,11 @@ class ProgressBar:
         if self._bar is not None:
             self._bar.stop()
 
+    def say(self, text: str) -> None:
+        """Write a line above the bar; nothing where there is no bar."""
+        if self._bar is not None:
+            self._bar.console.print(text)
+
     def is_due(self, now: float) -> bool:
         """Whether a drawing at ``now`` would be seen."""
         return now >= self._next

@@ -36,6 +36,8 @@ class Search(Protocol):
     entry called ``"seed"`` is known to be the seed and does not count as a parameter.
 
     A search may say ``stops_itself: bool``; where it is False, a run without a limit is refused.
+    One that weighs features by itself may offer ``feature_scores()``, float64 of shape
+    (n_features,), greater for better features.
     """
 
     @property

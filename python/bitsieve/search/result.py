@@ -78,6 +78,8 @@ class RunResult:
         Wall time, final measurement and earlier sessions included.
     resumed_at : int
         Iterations that came from a checkpoint.
+    final_cut : str or None
+        What ``max_time`` left out of the final measurement, in words; None where nothing.
     checkpoint : str or None
         The checkpoint file, None where there is none, where it could not be written, or where it
         holds more iterations than this run was allowed.
@@ -96,6 +98,7 @@ class RunResult:
     seconds: float
     resumed_at: int = 0
     checkpoint: str | None = None
+    final_cut: str | None = None
 
     @property
     def support(self) -> NDArray[np.bool_]:

@@ -63,8 +63,10 @@ def run(
     max_iter : int, optional
         Asks answered at most.
     max_time : float, optional
-        Seconds, earlier sessions of the same run included. One iteration is always made; the
-        final measurement comes on top.
+        Seconds for everything, final measurement and earlier sessions of the same run included.
+        The search ends early enough for the measurement, for which at most a quarter of the time
+        is kept; where that is too short, fewer finalists are measured, and fewer times
+        (``final_cut`` says so). One iteration and one measurement are always made.
     patience : int, optional
         Stop after so many iterations without a new best.
     callbacks : iterable of callable
@@ -113,6 +115,9 @@ def run(
     asked for one with fresh folds (``fitness.resampled()``); if it has none, ``best_score`` is
     the score on its fixed folds and equals ``best_observed_score``.
 
+    After the first iteration and the first second the logger ``"bitsieve"`` says, at level INFO,
+    how long the whole run will take at most.
+
     Checkpoints are written once a second at most, after the first iteration, at the end, and when
     anything interrupts the loop. If the disk refuses, one RuntimeWarning says so, the run goes on,
     and the result is returned as ever with ``checkpoint=None``: a full disk must not cost a
@@ -156,7 +161,7 @@ def run(
     if isinstance(search, SeededSearch):
         search.set_seed(key)
 
-    loop = Loop(search, fitness, key, folds, limits, n_finalists, store)
+    loop = Loop(search, fitness, key, folds, limits, n_finalists, n_final_measurements, store)
     final: Final | None = None
     if saved is not None:
         final = loop.restore(*saved, has_callbacks=bool(callbacks))
@@ -169,7 +174,9 @@ def run(
                     f"the search scored {loop.n_evaluations} masks and all of them were empty: "
                     "start it from a mask with features in it, or give it more iterations"
                 )
-            final = measure_finalists(loop.archive, fitness, key, n_finalists, n_final_measurements)
+            final = measure_finalists(
+                loop.archive, fitness, key, n_finalists, n_final_measurements, loop.deadline
+            )
             loop.save(final)
     except BaseException as error:
         with suppress(RuntimeWarning):  # raised where warnings are errors: the first error counts

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from bitsieve import _core
 from bitsieve._checks import key_of
 
-__all__ = ["FOLDS", "MEASUREMENT", "RandomState", "SeedWords", "check_random_state"]
+__all__ = ["FOLDS", "MEASUREMENT", "START", "RandomState", "SeedWords", "check_random_state"]
 
 RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 FOLDS = 2
 MEASUREMENT = 3
+START = 8  # 4 to 7 are the selectors' and the evaluation's
 _BLOCK = 1024  # words drawn at a time, a multiple of Philox's four
 
 

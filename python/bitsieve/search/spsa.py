@@ -18,6 +18,7 @@ from bitsieve._checks import seed as check_seed
 from bitsieve._checks import whole
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Scores, State
+from bitsieve.search.seeds import START, SeedWords
 
 __all__ = [
     "PRESETS",
@@ -121,7 +122,9 @@ class BinarySPSASearch:
         features.
     start : float, array-like or Masks, optional
         w_0: a number or a vector in [0, 1]; or a mask (boolean vector, or Masks of length 1), of
-        which w_0 stands c / 2 above and below 0.5. Default 0.5 for all, as in [1]_.
+        which w_0 stands c / 2 above and below 0.5. Default 0.5 for all, as in [1]_; where the
+        size is given, with a millionth of c on top that the seed draws, so that the first mask is
+        a random one and not the first features.
     filter_scores : array-like of float, shape (n_features,), optional
         In place of ``start``: w_0 from the ranks of these scores, greater is better (see
         :func:`start_from_scores`), within c of 0.5.
@@ -215,9 +218,11 @@ class BinarySPSASearch:
                     f"n_features_to_select={n_select} is more than the {self._n_features} features"
                 )
         a = _gain(gain, column, c * (stability + 1.0) ** alpha)
+        seed = check_seed("seed", seed)
+        self._is_level = n_select > 0 and start is None and filter_scores is None
         self._core = _core.BinarySPSA(
             _start(self._n_features, start, filter_scores, c),
-            seed=check_seed("seed", seed),
+            seed=seed,
             perturbation=c,
             stability=stability,
             decay=alpha,
@@ -243,8 +248,10 @@ class BinarySPSASearch:
             "stop_when_decided": int(bool(stop_when_decided)),
         }
         self._asked: Masks | None = None
+        self._total: NDArray[np.float64] = np.zeros(self._n_features)  # of the iterates told
         self._eligible = np.array([True, bool(admit_perturbed), bool(admit_perturbed)])
         self._eligible.setflags(write=False)
+        self._break_ties(seed)
 
     @property
     def n_features(self) -> int:
@@ -272,7 +279,17 @@ class BinarySPSASearch:
     def set_seed(self, seed: int) -> None:
         """Take the key of the perturbations, in [0, 2**64)."""
         self._core.set_seed(check_seed("seed", seed))
+        self._break_ties(seed)
         self._asked = None
+
+    def _break_ties(self, seed: int) -> None:
+        """Start a search of a given size from a random mask: equal w would mean the first ones."""
+        if not self._is_level or self._core.state()[1] != 0:
+            return
+        words = SeedWords(seed, START).take(0, self._n_features)
+        drawn = (words >> np.uint64(11)).astype(np.float64) / 2.0**53
+        w = 0.5 + 1e-6 * float(self._parameters["c"]) * (drawn - 0.5)
+        self._core.set_state(w, iteration=0, mean_square=0.0)
 
     def ask(self) -> Masks:
         """Return the iterate's mask and the two perturbed ones, a batch of three."""
@@ -307,7 +324,17 @@ class BinarySPSASearch:
                 f"gain {self.gain:.6g} and scores that differ by {plus - minus:.6g} "
                 "make a step that no search can take; lower the gain"
             ) from None
+        self._total += self.w
         self._asked = None
+
+    def feature_scores(self) -> NDArray[np.float64]:
+        """Return the mean iterate, float64 of shape (n_features,), greater for better features.
+
+        The mean of w_1 to w_k, which moves less than the last of them; the start before the first
+        iteration.
+        """
+        iteration = int(self._core.state()[1])
+        return self._total / iteration if iteration else self.w
 
     def stop(self) -> dict[str, object]:
         """Return ``{"decided": True}`` once no mask can change, if the search is to stop then."""
@@ -325,12 +352,13 @@ class BinarySPSASearch:
         return self._eligible
 
     def state(self) -> State:
-        """Return the parameters, the seed, w, k, and the mean square of the automatic gain."""
+        """Return the parameters, the seed, w, its sum, k, and the gain's mean square."""
         w, iteration, mean_square = self._core.state()
         return {
             **self._parameters,
             "seed": self._core.seed,
             "w": w,
+            "w_total": self._total.copy(),
             "iteration": iteration,
             "mean_square": mean_square,
         }
@@ -358,6 +386,7 @@ class BinarySPSASearch:
             mean_square=float(state["mean_square"]),
         )
         self._core.set_seed(check_seed("seed", state["seed"]))
+        self._total = _vector("w_total", state["w_total"], self._n_features)
         self._asked = None
 
     def __repr__(self) -> str:

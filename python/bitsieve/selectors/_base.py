@@ -6,6 +6,7 @@ the parameters named under :class:`SearchSelector` must be among them.
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from typing import Any, Literal
 
@@ -17,13 +18,20 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bitsieve import fitness as fitness_room
+from bitsieve._errors import duration
 from bitsieve.data import Table
+from bitsieve.data.copies import warn_of_copies
+from bitsieve.data.groups import group_codes
+from bitsieve.filters._positions import positions_of_scores
+from bitsieve.fitness.taking import takes_missing
 from bitsieve.search import check_random_state, run
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.selectors._scoring import check_scoring
 from bitsieve.selectors._seeding import seeded
 
-__all__ = ["SearchSelector"]
+__all__ = ["SearchSelector", "weighted_frequency"]
+
+_LONG_EVALUATION = 10.0  # seconds
 
 
 class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -64,17 +72,29 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     def _limits(self, n_features: int) -> tuple[int | None, int | None]:
         """Return ``max_iter`` and ``patience`` for a number of features."""
 
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> SearchSelector:
+    # Named here and not in the signature: the weights of a search are those of its estimator, and
+    # scikit-learn's checks of weighted estimators do not hold for one that splits samples.
+    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
+
+    def fit(
+        self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any
+    ) -> SearchSelector:
         """Search for the features that let the estimator predict y best.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
-            Finite numbers; pandas and polars frames keep their names. Sparse input is refused.
+            Numbers, and missing values where the estimator takes them; pandas and polars frames
+            keep their names. Sparse input is refused.
         y : array-like of shape (n_samples,)
             Class labels of any type, or numbers for a regressor.
         groups : array-like of shape (n_samples,) or None, default None
-            Handed to the splitter ``cv``; needs ``resample=False``.
+            Samples that belong together, such as those of one patient: every fold holds whole
+            groups, fresh ones too. A splitter ``cv`` of its own is given them.
+        **fit_params
+            ``sample_weight``, array-like of shape (n_samples,), goes to every fit of the estimator
+            (by name, or by scikit-learn's metadata routing); scores are not weighted. An estimator
+            that takes none, such as nearest neighbours, is refused by name.
 
         Returns
         -------
@@ -83,10 +103,25 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         Raises
         ------
         ValueError
-            Where X or y are not fit for use, or a parameter is out of its range.
+            Where X or y are not fit for use, a parameter is out of its range, or the scorer has no
+            value on some test part.
+        TypeError
+            For another name among ``fit_params``.
         KeyboardInterrupt
             Ctrl-C: raised again after the fitted attributes were set from what there is.
+
+        Warns
+        -----
+        DuplicateSamplesWarning
+            Where samples stand twice that no group holds together.
+        UserWarning
+            Where one evaluation alone will take long, and as scikit-learn where classes are small.
         """
+        unknown = sorted(fit_params.keys() - {"sample_weight"})
+        if unknown:
+            raise TypeError(
+                f"{type(self).__name__}.fit() got an unexpected keyword argument {unknown[0]!r}"
+            )
         if not hasattr(self.estimator, "fit"):
             raise ValueError(
                 "estimator must be a scikit-learn estimator, such as KNeighborsClassifier(1), "
@@ -100,6 +135,9 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             ) from error
         self._check_flags()
         table = self._check_input(X, y)
+        warn_of_copies(
+            table.X, None if groups is None else group_codes(groups, table.n_samples), stacklevel=2
+        )
         key = None if self.random_state is None else check_random_state(self.random_state)
         if key is None and self.checkpoint is None:
             key = check_random_state(None)  # a stored run has a drawn key of its own
@@ -112,6 +150,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             n_repeats=self.n_repeats,
             resample=self.resample,
             groups=groups,
+            sample_weight=fit_params.get("sample_weight"),
             # Seeds of fresh folds come from the loop. Fixed ones are the same for every seed, so
             # that a run with a drawn one is resumed on them, and repeated by ``seed_``.
             random_state=0,
@@ -119,9 +158,18 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             dtype=self.dtype,
             device=self.device,
         )
-        check_scoring(self.estimator, self.scoring, table)
+        check_scoring(self.estimator, self.scoring, table, compiled)
         search = self._make_search(table)
         max_iter, patience = self._limits(table.n_features)
+        if compiled.expected_seconds > _LONG_EVALUATION:
+            warnings.warn(
+                f"one evaluation of {table.n_samples:,} samples x {table.n_features:,} features "
+                f"takes about {duration(compiled.expected_seconds)} here, as it grows with the "
+                "square of the number of samples, and a search makes thousands: draw fewer "
+                "samples, or limit it by max_iter",
+                UserWarning,
+                stacklevel=2,
+            )
         try:
             result = run(
                 search,
@@ -140,9 +188,9 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         except KeyboardInterrupt as stop:
             partial = getattr(stop, "partial_result", None)
             if partial is not None:
-                self._store(partial, table, compiled)
+                self._store(partial, table, compiled, search)
             raise
-        self._store(result, table, compiled)
+        self._store(result, table, compiled, search)
         return self
 
     def _check_flags(self) -> None:
@@ -167,14 +215,29 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             raise needs_target(self)
         if getattr(y, "ndim", 1) == 2:
             y = column_or_1d(y, warn=True)
-        table = Table(X, y, task="regression" if is_regressor(self.estimator) else "classification")
+        table = Table(
+            X,
+            y,
+            task="regression" if is_regressor(self.estimator) else "classification",
+            missing="keep" if takes_missing(self.estimator) else "error",
+        )
         # The table has checked the values; what is left are names and number of the features.
         validate_data(self, X, y, skip_check_array=True)
         return table
 
-    def _store(self, result: Any, table: Table, compiled: Any) -> None:
+    def _stopped_early(self, result: Any) -> bool:
+        """Tell whether a search ended before it could have told anything; a subclass knows."""
+        return False
+
+    def _store(self, result: Any, table: Table, compiled: Any, search: Any) -> None:
         """Set the fitted attributes; neither table nor fitness is kept."""
         self.support_ = np.array(result.support, dtype=bool)
+        self.n_features_ = int(self.support_.sum())
+        weigh = getattr(search, "feature_scores", None)
+        self.scores_ = np.array(
+            weighted_frequency(result.finalists) if weigh is None else weigh(), dtype=np.float64
+        )
+        self.ranking_ = positions_of_scores(self.scores_)
         self.best_score_ = float(result.best_score)
         self.best_observed_score_ = float(result.best_observed_score)
         self.observed_score_ = float(result.observed_score)
@@ -185,6 +248,8 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.finalists_ = result.finalists
         self.seed_ = int(result.seed)
         self.stop_reason_ = dict(result.stop_reason)
+        self.stopped_early_ = self._stopped_early(result)
+        self.final_cut_ = result.final_cut
         self.kernel_ = compiled.kernel
         if table.classes is not None:
             self.classes_ = table.classes
@@ -200,7 +265,27 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         tags.input_tags.allow_nan = False
         if hasattr(self.estimator, "fit"):
             wrapped = get_tags(self.estimator)
+            tags.input_tags.allow_nan = takes_missing(self.estimator)
             tags.input_tags.positive_only = wrapped.input_tags.positive_only
             tags.classifier_tags = wrapped.classifier_tags
             tags.regressor_tags = wrapped.regressor_tags
         return tags
+
+
+def weighted_frequency(finalists: list[Any]) -> NDArray[np.float64]:
+    """Return how often each feature is in the finalists, those of rank r counted 1 / r times.
+
+    Parameters
+    ----------
+    finalists : list of Finalist
+        Best first.
+
+    Returns
+    -------
+    float64 array of shape (n_features,)
+        Between 0 and 1.
+    """
+    masks = np.concatenate([finalist.mask.to_bool() for finalist in finalists])
+    weights = 1.0 / np.arange(1, len(masks) + 1)
+    frequency: NDArray[np.float64] = weights @ masks / weights.sum()
+    return frequency

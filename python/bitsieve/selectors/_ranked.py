@@ -50,7 +50,8 @@ class RankSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     threshold : float or None
         Keep features with a score above it; where both are given, both must hold.
 
-    After fit: ``scores_``, ``ranking_`` (1 is the best), ``support_``, ``n_features_in_``,
+    After fit: ``scores_``, ``ranking_`` (1 is the best), ``support_``, ``n_features_`` (how many
+    it keeps), ``n_features_in_``,
     ``feature_names_in_``; ``order_`` for greedy methods and ``pvalues_`` where there are some.
     """
 
@@ -136,6 +137,7 @@ class RankSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             ranking = positions_of_order(self.order_, n_features)
         self.scores_, self.ranking_ = scores, ranking
         self.support_ = self._keep(scores, ranking)
+        self.n_features_ = int(self.support_.sum())
         return self
 
     def _keep(self, scores: NDArray[np.float64], ranking: NDArray[np.int64]) -> NDArray[np.bool_]:

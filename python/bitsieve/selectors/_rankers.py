@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from bitsieve._errors import plural
 from bitsieve.data.frames import is_frame
@@ -127,6 +128,7 @@ def rank_with(
     n_greedy: int,
     n_jobs: int | None,
     key: int | None,
+    groups: NDArray[np.int64] | None = None,
 ) -> Ranked:
     """Rank all features with one ranker.
 
@@ -144,6 +146,8 @@ def rank_with(
         Threads of a method known by name, and of an estimator that leaves them open.
     key : int or None
         Sets the seeds that an estimator or a method leaves open; None leaves them.
+    groups : int array of shape (n_samples,), optional
+        Samples that belong together, for an estimator whose ``fit`` takes groups.
 
     Returns
     -------
@@ -160,7 +164,7 @@ def rank_with(
             seed = None if key is None else key % 2**32
             return ranker.rank(X, y, n_features=n_greedy, n_jobs=n_jobs, random_state=seed)
         if hasattr(ranker, "fit"):
-            return _rank_with_estimator(ranker, X, y, n_jobs, key, n_features)
+            return _rank_with_estimator(ranker, X, y, n_jobs, key, n_features, groups)
         scores, p_values = _parts(ranker(X, y))
     except ValueError as error:
         raise ValueError(f"{name_of(ranker)}: {error}") from error
@@ -176,12 +180,19 @@ def _found(ranker: Any) -> Any:
 
 
 def _rank_with_estimator(
-    ranker: Any, X: Any, y: Any, n_jobs: int | None, key: int | None, n_features: int
+    ranker: Any,
+    X: Any,
+    y: Any,
+    n_jobs: int | None,
+    key: int | None,
+    n_features: int,
+    groups: NDArray[np.int64] | None,
 ) -> Ranked:
     fitted = clone(ranker if key is None else seeded(ranker, key))
     if n_jobs is not None and fitted.get_params(deep=False).get("n_jobs", 1) is None:
         fitted.set_params(n_jobs=n_jobs)
-    fitted.fit(X, y)
+    by_groups = groups is not None and has_fit_parameter(fitted, "groups")
+    fitted.fit(X, y, **({"groups": groups} if by_groups else {}))
     scores, ranking = getattr(fitted, "scores_", None), getattr(fitted, "ranking_", None)
     if hasattr(fitted, "order_"):
         return Ranked(np.asarray(scores, np.float64), np.asarray(fitted.order_, dtype=np.int64))

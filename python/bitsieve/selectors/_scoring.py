@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.metrics import check_scoring as make_scorer
 from sklearn.metrics import get_scorer
 
 from bitsieve._errors import shorten
+from bitsieve._scorers import refuse_undefined
 from bitsieve.data import Table
+from bitsieve.fitness import Fitness
 
+_N_SEEDS = 3
 _N_COLUMNS = 10  # enough to fit with; the scorer sees predictions alone
 
 _WAYS_OUT = {
@@ -24,14 +28,27 @@ _WAYS_OUT = {
 }
 
 
-def check_scoring(estimator: Any, scoring: Any, table: Table) -> None:
-    """Try a named scorer on an estimator fitted to a few columns.
+def check_scoring(estimator: Any, scoring: Any, table: Table, fitness: Fitness) -> None:
+    """Try a named scorer on an estimator fitted to a few columns, and on the folds of a fitness.
 
     Raises
     ------
     ValueError
-        Where the scorer fails: what it said, the target, and which scorers would do.
+        Where the scorer fails: what it said, the target, and which scorers would do. Where it has
+        no value on a test part that lacks a class: which class, and the way out.
     """
+    if scoring is None or isinstance(scoring, str) or hasattr(scoring, "_score_func"):
+        # Fresh folds are tried on a few seeds: how many of a class a fold gets hardly depends.
+        seeds = range(_N_SEEDS if fitness.resample else 1)
+        assert table.y is not None
+        refuse_undefined(
+            make_scorer(estimator, scoring=scoring),
+            scoring if isinstance(scoring, str) else str(scoring),
+            table.y,
+            [test for seed in seeds for _, test in fitness.splits(seed)],
+            is_classifier=table.codes is not None,
+            folds=f"cv ({fitness.splits_text})",
+        )
     if not isinstance(scoring, str):
         return
     scorer = get_scorer(scoring)

@@ -170,6 +170,8 @@ class EnsembleRanker(RankSelector):
                     n_greedy=min(n_features, max(N_GREEDY, n_top)),
                     n_jobs=self.n_jobs,
                     key=SeedWords(key, _RANKERS).one(index),
+                    # A sample that was drawn twice must not be trained on where it is tested.
+                    groups=rows if self.replace else None,
                 )
             except ValueError as error:
                 raise ValueError(

@@ -31,7 +31,10 @@ class BinarySPSA(SearchSelector):
         A scikit-learn classifier or regressor. Nearest neighbours run compiled, anything else
         runs through scikit-learn on the selected columns.
     cv : int or splitter, default 5
-        Folds that a mask is measured on; an int means stratified folds for a classifier.
+        Folds that a mask is measured on. An int means stratified folds for a classifier, plain
+        ones for a regressor, of whole groups where ``fit`` is given groups. With
+        ``resample=True`` they are shuffled anew from the seed in every measurement; with
+        ``resample=False`` they are scikit-learn's, unshuffled for ``n_repeats=1``.
     n_repeats : int, default 10
         Repeats of the folds in one measurement; a splitter repeats itself, so 1 with one that
         ``resample`` cannot draw again.
@@ -43,7 +46,8 @@ class BinarySPSA(SearchSelector):
     max_evaluations : int or None, default None
         Limit on the number of evaluations.
     max_time : float or None, default None
-        Limit in seconds.
+        Limit in seconds, the last measurement included; one iteration and one measurement are
+        always made. Where time is short, fewer of the best are measured again, and fewer times.
     patience : int, None or "auto", default "auto"
         Stop after this many iterations without a new best; None never does, and then one of the
         other limits is needed. "auto" is the rule of [1]_, a quarter of the iterations (of the
@@ -65,8 +69,8 @@ class BinarySPSA(SearchSelector):
         Decay of a fixed gain. Without effect where the gain is "auto".
     start : None, float or array-like of shape (n_features,), default None
         Where the iterate starts, w_0, in [0, 1]. None: 0.5 everywhere, so that the first
-        perturbation decides. A boolean array is a mask, of which w_0 stands c / 2 above and below
-        0.5.
+        perturbation decides; with ``n_features_to_select`` the first mask is a random one. A
+        boolean array is a mask, of which w_0 stands c / 2 above and below 0.5.
     filter_scores : None, array-like of shape (n_features,) or callable, default None
         In place of ``start``: scores of a filter, greater is better, whose ranks put w_0 within c
         of 0.5. A callable gets (X, y) and returns scores, or scores and p-values, such as
@@ -112,6 +116,12 @@ class BinarySPSA(SearchSelector):
         The best score that the search saw, maybe of another selection: more optimistic still.
     observed_score_ : float
         The best score that the search saw of the selection itself.
+    scores_ : float64 array of shape (n_features,)
+        The mean iterate w of the search, greater for better features.
+    ranking_ : int64 array of shape (n_features,)
+        Positions by ``scores_``, 1 for the best; equal scores by index.
+    n_features_ : int
+        Number of selected features.
     n_evaluations_, n_iter_ : int
         Of the search.
     n_final_evaluations_ : int
@@ -124,6 +134,12 @@ class BinarySPSA(SearchSelector):
     seed_ : int
         The seed; ``random_state=seed_`` repeats the run.
     stop_reason_ : dict of str to object
+    stopped_early_ : bool
+        Whether the search made fewer iterations than the preset's stall limit (250 below 100
+        features, 750 from there on) without standing still: its selection then still depends on
+        its random start.
+    final_cut_ : str or None
+        What ``max_time`` left out of the last measurement, in words.
     kernel_ : str or None
         The compiled fitness that was used; None where scikit-learn did the work.
     classes_ : array of shape (n_classes,)
@@ -223,6 +239,13 @@ class BinarySPSA(SearchSelector):
         # short run a quarter is too few to tell.
         stalled = preset.patience if max_iter is None else max_iter // 4
         return max_iter, _number_or_auto("patience", self.patience, max(_LEAST_PATIENCE, stalled))
+
+    def _stopped_early(self, result: Any) -> bool:
+        # Table 2: so many iterations without a new best show that a search stands still. One of
+        # fewer iterations in all has decided few features, unless it stood still by our own rule.
+        usual = preset_of(self.preset, result.mask.n_features).patience
+        stalled = result.stop_reason.get("patience", 0) >= _LEAST_PATIENCE
+        return bool(result.n_iterations < usual and not stalled)
 
     def _make_search(self, table: Table) -> BinarySPSASearch:
         if callable(self.start):

@@ -17,4 +17,13 @@ void stratified_folds(const std::int32_t* codes, std::size_t n, std::size_t n_cl
 void shuffled_folds(std::size_t n, std::size_t n_splits, std::size_t n_repeats, std::uint64_t seed,
                     std::int32_t* folds);
 
+// Group k-fold, repeated: the samples of a group share their fold, and every fold gets a group where
+// there are enough. Groups are taken in random order, those of a larger power of two of samples
+// first; each goes to the fold where it adds least to the sum over classes and folds of the squared
+// share of the class that the fold holds, then to the fold with the fewest samples, then to the
+// first. `codes` may be null: one class.
+void group_folds(const std::int32_t* codes, std::size_t n, std::size_t n_classes,
+                 const std::int32_t* groups, std::size_t n_groups, std::size_t n_splits,
+                 std::size_t n_repeats, std::uint64_t seed, std::int32_t* folds);
+
 }  // namespace bitsieve

@@ -47,6 +47,9 @@ class KnnFitness {
   ~KnnFitness();
 
   void set_splits(Splits splits);  // fixed ones, once, before anything is evaluated
+  // Fresh folds keep groups together: a number in [0, n_groups) a sample, copied; before anything is
+  // evaluated.
+  void set_groups(const std::int32_t* groups, std::size_t n_groups);
   Splits splits_of(std::uint64_t seed) const;
   std::size_t n_splits() const;
   std::size_t n_tests() const;  // test samples of all splits
@@ -113,6 +116,8 @@ class KnnFitness {
   KnnSettings settings_;
   std::size_t n_words_;
   Splits fixed_;
+  std::vector<std::int32_t> groups_;
+  std::size_t n_groups_ = 0;
   std::unique_ptr<GramState> state_, full_;
   std::unique_ptr<PairSum> pair_;
   std::unique_ptr<Matrix> first_of_pair_;

@@ -1,0 +1,57 @@
+"""Which samples belong together: one patient, one plate, one sample measured twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve._errors import plural, shorten
+
+__all__ = ["group_codes"]
+
+
+def group_codes(groups: Any, n_samples: int) -> NDArray[np.int32]:
+    """Number groups in the order in which they first come, so that their names do not matter.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_samples,)
+        Names or numbers of any type.
+    n_samples : int
+
+    Returns
+    -------
+    int32 array of shape (n_samples,)
+
+    Raises
+    ------
+    ValueError
+        If there is not one value a sample, or one is missing.
+
+    Examples
+    --------
+    >>> group_codes(["p7", "p7", "p2"], 3)
+    array([0, 0, 1], dtype=int32)
+    """
+    values = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (n_samples,):
+        raise ValueError(
+            f"groups must have one value a sample, shape ({n_samples},), got shape {values.shape}"
+        )
+    missing = np.flatnonzero(values != values)  # NaN, NaT
+    if values.dtype.kind == "O":
+        unknown = ("NAType", "NaTType", "NoneType")
+        missing = np.array(
+            [i for i, v in enumerate(values) if type(v).__name__ in unknown or bool(v != v)]
+        )
+    if len(missing):
+        raise ValueError(
+            f"groups are missing for {plural(len(missing), 'sample')} (at "
+            f"{shorten(missing.tolist())}, counted from 0); give each a group of its own"
+        )
+    known: dict[Any, int] = {}
+    return np.array([known.setdefault(v, len(known)) for v in values.tolist()], dtype=np.int32)
