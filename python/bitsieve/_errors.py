@@ -47,8 +47,8 @@ def duration(seconds: float) -> str:
 
     Examples
     --------
-    >>> duration(0.2), duration(43), duration(200), duration(5400), duration(3e5), duration(1e9)
-    ('1 s', '43 s', '3 min', '1.5 h', '3.5 days', '32 years')
+    >>> duration(0.2), duration(43), duration(200), duration(9000), duration(3e5), duration(1e9)
+    ('1 s', '43 s', '3 min', '2.5 h', '3.5 days', '32 years')
     """
     for unit, size, most in (
         ("s", 1.0, 100.0),

@@ -69,6 +69,8 @@ def test_no_word_is_broken(width: int) -> None:
 class _Folds:
     """What the table reads of the outer folds."""
 
+    remarks = ()
+
     level, score, full_score, chance_score, beats_chance = 0.95, 0.9, 0.8, 0.5, True
     interval = Interval(0.8, 1.0)
     full_comparison, full_interval = "selection", Interval(0.05, 0.15)

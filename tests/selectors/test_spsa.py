@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +10,31 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+import sklearn
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.feature_selection import f_classif
-from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold, cross_val_score
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    LeaveOneOut,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
 
-from bitsieve import BinarySPSA
+from bitsieve import BinarySPSA, EnsembleRanker
+from bitsieve._errors import DuplicateSamplesWarning
 from bitsieve.data import Table
 from bitsieve.evaluation import nested_cross_validate
+from bitsieve.fitness import KnnFitness
 from bitsieve.fitness import compile as compile_fitness
-from bitsieve.search import BinarySPSASearch
+from bitsieve.search import BinarySPSASearch, run
 
 _Data = tuple[np.ndarray, np.ndarray]
 
@@ -451,3 +463,173 @@ def test_flags_are_true_or_false(planted: _Data, name: str, value: Any) -> None:
 def test_resume_is_no_none(planted: _Data) -> None:
     with pytest.raises(ValueError, match="resume must be True or False, got None"):
         _fit(planted, resume=None)
+
+
+# -- the search's own weights of the features -------------------------------------------------
+
+
+def test_scores_are_the_mean_iterate(planted: _Data, tmp_path: Path) -> None:
+    selector = _fit(planted)
+    assert selector.n_features_ == selector.support_.sum()
+    assert isinstance(selector.n_features_, int)
+    assert selector.scores_.dtype == np.float64
+    assert sorted(selector.ranking_[:2]) == [1, 2]
+    assert sorted(selector.ranking_) == list(range(1, 31))
+    np.testing.assert_array_equal(
+        selector.ranking_ - 1, np.argsort(np.argsort(-selector.scores_, kind="stable"))
+    )
+    search = BinarySPSASearch(30)
+    fitness = compile_fitness(
+        KNeighborsClassifier(1), *planted, cv=5, n_repeats=2, resample=True, random_state=0
+    )
+    walked: list[np.ndarray] = []
+    run(search, fitness, max_iter=150, patience=None, random_state=0,
+        callbacks=[lambda turn: walked.append(search.w)])  # fmt: skip
+    np.testing.assert_allclose(
+        selector.scores_, np.mean(walked[: selector.n_iter_], axis=0), rtol=1e-12
+    )
+    _fit(planted, max_iter=70, checkpoint=tmp_path)
+    resumed = _fit(planted, checkpoint=tmp_path)
+    assert resumed.scores_.tobytes() == selector.scores_.tobytes()
+    finished = _fit(planted, checkpoint=tmp_path)
+    assert finished.scores_.tobytes() == selector.scores_.tobytes()
+
+
+def test_other_searches_are_scored_by_their_finalists() -> None:
+    class Fixed(BinarySPSA):
+        """A search that weighs no features."""
+
+        def _make_search(self, table: Table) -> Any:
+            search = super()._make_search(table)
+            search.feature_scores = None  # type: ignore[method-assign, assignment]
+            return search
+
+    selector = Fixed(KNeighborsClassifier(1), max_iter=30, n_repeats=1, random_state=0)
+    selector.fit(*_iris())
+    masks = [finalist.mask.to_bool()[0] for finalist in selector.finalists_]
+    expected = sum(m / r for r, m in enumerate(masks, 1)) / sum(
+        1 / r for r in range(1, len(masks) + 1)
+    )
+    np.testing.assert_allclose(selector.scores_, expected)
+    assert selector.scores_.max() <= 1.0
+
+
+def test_a_search_can_be_ranked_over_bootstrap_samples(planted: _Data) -> None:
+    X, y = planted
+    search = BinarySPSA(KNeighborsClassifier(1), max_iter=60, n_repeats=1, progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a sample drawn twice is no copy across folds
+        ranker = EnsembleRanker(search, n_bootstraps=8, random_state=0).fit(X, y)
+    assert sorted(ranker.ranking_[:2]) == [1, 2]
+    again = EnsembleRanker(search, n_bootstraps=8, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(ranker.scores_, again.scores_)
+
+
+# -- groups, copies, scores without a value, missing values, weights ---------------------------
+
+
+def test_groups_are_kept_together_in_fresh_folds() -> None:
+    """Labels by coin, every sample twice: only folds of whole groups do not fall for it."""
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(40, 50))
+    X, y = np.r_[half, half + 1e-3], np.tile(rng.permutation(np.arange(40) % 2), 2)
+    groups = np.tile([f"patient {i}" for i in range(40)], 2)
+    options: dict[str, Any] = {"max_iter": 10, "n_repeats": 2, "random_state": 0}
+    for change in ({}, {"resample": False}, {"resample": False, "n_repeats": 1}):
+        selector = BinarySPSA(KNeighborsClassifier(1), **{**options, **change})
+        assert selector.fit(X, y).best_score_ > 0.9
+        assert selector.fit(X, y, groups=groups).best_score_ < 0.75
+        assert max(f.measured_score for f in selector.finalists_) < 0.8
+
+
+def test_groups_through_a_grid_search() -> None:
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(30, 12))
+    X, y = np.r_[half, half + 1e-3], np.tile(rng.permutation(np.arange(30) % 2), 2)
+    groups = np.tile(np.arange(30), 2)
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = BinarySPSA(KNeighborsClassifier(1), cv=3, n_repeats=1, max_iter=3)
+        whole = make_pipeline(
+            selector.set_params(random_state=0).set_fit_request(groups=True),
+            KNeighborsClassifier(1),
+        )
+        search = GridSearchCV(whole, {"binaryspsa__max_iter": [2, 4]}, cv=GroupKFold(3))
+        search.fit(X, y, groups=groups)
+    assert search.best_score_ < 0.8
+    assert search.best_estimator_[0].best_score_ < 0.8
+
+
+def test_copies_are_warned_of(planted: _Data) -> None:
+    X, y = planted
+    X, y = np.r_[X, X[:3]], np.r_[y, y[:3]]
+    with pytest.warns(DuplicateSamplesWarning, match=r"0 = 100, 1 = 101, 2 = 102") as caught:
+        _fit((X, y), max_iter=1)
+    assert len(caught) == 1
+    groups = np.r_[np.arange(100), np.arange(3)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BinarySPSA(KNeighborsClassifier(1), max_iter=1, n_repeats=1).fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss", "average_precision"])
+def test_a_score_without_a_value_is_refused(scoring: str) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 5))
+    y = (np.arange(40) < 4).astype(int)
+    seen: list[Any] = []
+    for resample in (True, False):
+        selector = BinarySPSA(
+            KNeighborsClassifier(1), scoring=scoring, resample=resample, n_repeats=1,
+            max_iter=2, callbacks=[seen.append],
+        )  # fmt: skip
+        with (
+            pytest.warns(UserWarning, match="least populated"),
+            pytest.raises(ValueError, match=r"lack one: '1 \(4 samples\)'; use at most 4 folds"),
+        ):
+            selector.fit(X, y)
+        assert not seen
+    assert np.isfinite(selector.set_params(cv=4).fit(X, y).best_score_)
+
+
+def test_missing_values_and_weights_reach_the_estimator() -> None:
+    X, y = _iris()
+    X = X.copy()
+    X[::7, 1] = np.nan
+    piped = make_pipeline(SimpleImputer(), KNeighborsClassifier(1))
+    options: dict[str, Any] = {"max_iter": 2, "n_repeats": 1, "cv": 2, "random_state": 0}
+    selector = BinarySPSA(piped, n_jobs=1, **options).fit(X, y)
+    assert np.isnan(selector.transform(X)).sum() in (0, np.isnan(X).sum())
+    assert get_tags(selector).input_tags.allow_nan
+    X, y = _iris()
+    tree = DecisionTreeClassifier(random_state=0)
+    weights = np.where(y == 2, 0.0, 1.0)  # the third class is never learned
+    weighted = BinarySPSA(tree, n_jobs=1, **options).fit(X, y, sample_weight=weights)
+    assert weighted.best_observed_score_ <= 2 / 3
+    assert BinarySPSA(tree, n_jobs=1, **options).fit(X, y).best_score_ > 0.8
+    with sklearn.config_context(enable_metadata_routing=True):
+        asks = BinarySPSA(tree, n_jobs=1, **options).set_fit_request(sample_weight=True)
+        routed = make_pipeline("passthrough", asks).fit(X, y, sample_weight=weights)
+    assert routed[-1].best_observed_score_ == weighted.best_observed_score_
+    with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight in fit"):
+        BinarySPSA(KNeighborsClassifier(1)).fit(X, y, sample_weight=weights)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
+        BinarySPSA(tree).fit(X, y, weights=weights)
+
+
+def test_a_long_evaluation_is_said_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = _iris()
+    expected = compile_fitness(KNeighborsClassifier(1), X, y, n_jobs=1).expected_seconds
+    assert 0 < expected < 0.01
+    larger = Table(np.tile(X, (20, 1)), np.tile(y, 20))
+    more = compile_fitness(KNeighborsClassifier(1), larger, None, n_jobs=1).expected_seconds
+    assert more == pytest.approx(400 * expected)
+    monkeypatch.setattr(KnnFitness, "expected_seconds", 200.0)
+    with pytest.warns(UserWarning, match=r"150 samples x 4 features takes about 3 min here"):
+        BinarySPSA(KNeighborsClassifier(1), max_iter=1, n_repeats=1).fit(X, y)
+
+
+def test_a_search_stopped_early_says_so(planted: _Data) -> None:
+    assert _fit(planted, max_iter=5).stopped_early_
+    assert _fit(planted, max_iter=5000, patience=7).stopped_early_
+    assert not _fit(planted, max_iter=250, patience=None).stopped_early_
+    assert not _fit(planted, max_iter=5000, patience=100, n_repeats=1).stopped_early_
+    assert _fit(planted, max_iter=5).final_cut_ is None

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve.fitness.base import Fitness
-from bitsieve.fitness.taking import last_step
 from bitsieve.masks import Masks
 
 
@@ -22,11 +21,11 @@ class GeneralFitness(Fitness):
     kernel = None
 
     def _evaluate(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
-        from sklearn.utils.parallel import Parallel, delayed  # these carry scikit-learn's settings
+        import joblib
 
         a = self._arguments
         jobs = (
-            delayed(_cross_validate)(
+            joblib.delayed(_cross_validate)(
                 a["estimator"],
                 self.table.X,
                 self.table.y,
@@ -38,7 +37,7 @@ class GeneralFitness(Fitness):
             for m in range(len(masks))
         )
         n_jobs = min(self._n_jobs, len(masks))
-        return np.array(Parallel(n_jobs=n_jobs)(jobs), dtype=np.float64)
+        return np.array(joblib.Parallel(n_jobs=n_jobs)(jobs), dtype=np.float64)
 
 
 def _cross_validate(
@@ -50,6 +49,7 @@ def _cross_validate(
     scoring: Any,
     sample_weight: NDArray[Any] | None,
 ) -> NDArray[np.float64]:
+    from sklearn import config_context
     from sklearn.base import is_classifier
     from sklearn.dummy import DummyClassifier, DummyRegressor
     from sklearn.metrics import check_scoring
@@ -65,28 +65,20 @@ def _cross_validate(
         view = X[:, features]
     params = None
     if sample_weight is not None:
-        estimator, name = _weighted(estimator)
-        params = {name: sample_weight}
-    scores: NDArray[np.float64] = cross_val_score(
-        estimator, view, y, scoring=scoring, cv=splits, params=params, error_score="raise"
-    )
+        params = {_name_of_weights(estimator): sample_weight}
+    # With routing of metadata switched on, every step and scorer would have to say what it asks.
+    off = {"enable_metadata_routing": False} if params else {}
+    with config_context(**off):
+        scores: NDArray[np.float64] = cross_val_score(
+            estimator, view, y, scoring=scoring, cv=splits, params=params, error_score="raise"
+        )
     return scores
 
 
-def _weighted(estimator: Any) -> tuple[Any, str]:
-    """Return an estimator that asks for weights in fit, and under which name they are passed."""
-    from sklearn import get_config
-    from sklearn.base import clone
-
-    if not get_config()["enable_metadata_routing"]:
-        names, inner = [], estimator
-        while steps := getattr(inner, "steps", None):
-            name, inner = steps[-1]
-            names.append(name)
-        return estimator, "__".join([*names, "sample_weight"])
-    estimator = clone(estimator)
-    weighted = last_step(estimator)
-    requests = getattr(weighted.get_metadata_routing(), "fit", None)
-    if requests is not None and requests.requests.get("sample_weight", True) is None:
-        weighted.set_fit_request(sample_weight=True)
-    return estimator, "sample_weight"
+def _name_of_weights(estimator: Any) -> str:
+    """Return under which name the weights of a pipeline's last step are passed to its fit."""
+    names = []
+    while steps := getattr(estimator, "steps", None):
+        name, estimator = steps[-1]
+        names.append(name)
+    return "__".join([*names, "sample_weight"])

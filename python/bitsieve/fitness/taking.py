@@ -43,9 +43,16 @@ def takes_missing(estimator: Any) -> bool:
                 return False
         elif not get_tags(step).input_tags.allow_nan:
             return False
-        if any("imput" in kind.__name__.lower() for kind in type(step).__mro__):
+        if _imputes(step):
             return True
     return True
+
+
+def _imputes(step: Any) -> bool:
+    inner = getattr(step, "steps", None)
+    if inner is not None:
+        return any(_imputes(each) for _, each in inner)
+    return any("imput" in kind.__name__.lower() for kind in type(step).__mro__)
 
 
 def takes_weights(estimator: Any) -> bool:

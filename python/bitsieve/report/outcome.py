@@ -235,17 +235,19 @@ class Outcome:
             of = "" if self.max_iter is None else f" of {self.max_iter:,}"
             plural = "" if of == "" and self.n_iterations == 1 else "s"
             said.append(f"Stopped by --max-time after {self.n_iterations:,}{of} iteration{plural}.")
+        if self.stopped_early and "max_time" in self.stop_reason:
+            said.append("After so few, the panel still depends on its random start.")
+        elif self.stopped_early:
+            why = ", ".join(self.stop_reason)
+            plural = "" if self.n_iterations == 1 else "s"
+            said.append(
+                f"The search was stopped early, after {self.n_iterations:,} iteration{plural} "
+                f"({why}): the panel still depends on its random start."
+            )
         if self.final_cut is not None:
             said.append(f"--max-time cut measuring the best again short: {self.final_cut}.")
         if self.copies is not None:
             said.append(f"{self.copies}.")
-        if self.stopped_early:
-            why = ", ".join(self.stop_reason) or "no reason known"
-            said.append(
-                f"The search was stopped early, after {self.n_iterations:,} iteration"
-                f"{'' if self.n_iterations == 1 else 's'} ({why}): the panel still depends on its "
-                "random start."
-            )
         if self.nested is not None:
             said += self.nested.remarks
         if p > 100 and 4 * n > p and not self.is_sized:
