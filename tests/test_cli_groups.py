@@ -67,6 +67,7 @@ def test_samples_that_stand_twice_are_said(twice: Path, tmp_path: Path) -> None:
     assert "3 of 3 searches in the outer folds were stopped early" in text
     record = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
     assert any("30 of 60 samples are copies" in said for said in record["statements"])
+    assert any("may not be published either" in said for said in record["statements"])
 
 
 def test_what_cannot_be_is_refused_before_the_search(tmp_path: Path) -> None:

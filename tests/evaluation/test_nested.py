@@ -513,3 +513,32 @@ def test_a_pipeline_that_ends_in_a_classifier_is_refused_with_the_way_out() -> N
     with pytest.raises(ValueError, match=r"ends in KNeighborsClassifier does not.*estimator=None"):
         nested_cross_validate(whole, KNeighborsClassifier(1), X, y)
     assert nested_cross_validate(whole, None, X, y).score > 0.9
+
+
+def test_small_classes_are_named_once_and_not_in_every_fold() -> None:
+    rng = np.random.default_rng(0)
+    y = np.array(["a"] * 20 + ["b"] * 20 + ["rare"] * 5)
+    X = rng.normal(size=(45, 6))
+    search = BinarySPSA(
+        KNeighborsClassifier(1), cv=5, n_repeats=1, max_iter=3, random_state=0, progress=False
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        nested_cross_validate(search, None, X, y, cv=5, random_state=0)
+    said = [str(one.message) for one in caught if "least populated" in str(one.message)]
+    assert said == [
+        "The least populated classes of the outer training parts have fewer samples than the "
+        "search has folds (cv=5): 'rare' (4)"
+    ]
+
+
+def test_a_score_where_copies_straddle_the_folds_is_not_for_publication() -> None:
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(30, 12))
+    y = np.tile(rng.permutation(np.arange(30) % 2), 2)
+    with pytest.warns(DuplicateSamplesWarning):
+        result = nested_cross_validate(
+            SelectKBest(k=3), KNeighborsClassifier(1), np.r_[half, half], y, random_state=0
+        )
+    assert "not for publication: copies" in result.summary()
+    assert "may be published" not in result.summary()

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 
-from bitsieve._checks import key_of
+from bitsieve._checks import is_whole, key_of
 from bitsieve._errors import DuplicateSamplesWarning
 from bitsieve._scorers import refuse_undefined
 from bitsieve.data.copies import warn_of_copies
@@ -133,7 +133,8 @@ def nested_cross_validate(
     DuplicateSamplesWarning
         Where samples stand twice that no group holds together.
     UserWarning
-        Where groups have no effect on the folds or on a step.
+        Where groups have no effect on the folds or on a step, and, once and by name, of classes
+        that are smaller than the number of folds inside the search.
 
     References
     ----------
@@ -199,6 +200,8 @@ def nested_cross_validate(
     copies = warn_of_copies(X, members, stacklevel=2)
     if groups is not None:
         warn_of_ungrouped_steps(selector, estimator)
+    if is_classifier(estimator):
+        _warn_of_small_classes(getattr(search, "cv", None), labels, [train for train, _ in folds])
     seeds = (np.random.SeedSequence(base).generate_state(len(folds)) >> 1).astype(np.int64)
     n_features = n_columns(X)
     rows = Parallel(n_jobs=n_jobs)(
@@ -245,6 +248,25 @@ def nested_cross_validate(
         remarks=_remarks(rows),
         copies=None if copies is None else copies.text(),
     )
+
+
+def _warn_of_small_classes(
+    cv: Any, labels: NDArray[Any], train_parts: list[NDArray[np.int64]]
+) -> None:
+    """Name the classes that some outer training part has fewer of than the search has folds."""
+    if not is_whole(cv):
+        return
+    least = {
+        str(one): min(int(np.sum(labels[train] == one)) for train in train_parts)
+        for one in np.unique(labels)
+    }
+    small = [f"{name!r} ({count})" for name, count in least.items() if count < cv]
+    if small:
+        warnings.warn(
+            f"The least populated classes of the outer training parts have fewer samples than the "
+            f"search has folds (cv={cv}): {', '.join(small[:8])}",
+            stacklevel=3,
+        )
 
 
 def _remarks(rows: list[_FoldScores]) -> tuple[str, ...]:
@@ -309,6 +331,7 @@ def _score_fold(
     params = {} if groups is None else group_params(fitted, take_rows(groups, train))
     with warnings.catch_warnings():  # said of all samples, once
         warnings.simplefilter("ignore", DuplicateSamplesWarning)
+        warnings.filterwarnings("ignore", message="The least populated class")
         fitted.fit(X_train, y_train, **params)
     support = support_of(fitted, n_features)
     model: Any = dummy

@@ -176,16 +176,21 @@ class NestedResult:
         compared = better if better == "no difference shown" else f"the {better} predicts better"
         sizes = self.n_features
         size = str(sizes.min()) if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
+        use = (
+            "this number may be published"
+            if self.copies is None
+            else "not for publication: copies of test samples may have been trained on"
+        )
         lines = [
             f"Nested cross-validation: {self.n_folds} outer folds, {self.scoring}, "
             "greater is better.",
-            f"  honest        {self.score:8.4f}  {span}; this number may be published",
-            f"  all features  {self.full_score:8.4f}  same folds, no selection; {compared}",
-            f"  chance        {self.chance_score:8.4f}  same folds, a prediction from no feature",
+            f"  honest        {self.score:8.4f}  nested cross-validation; {span}; {use}",
+            f"  all features  {self.full_score:8.4f}  same estimator and folds; {compared}",
+            f"  chance        {self.chance_score:8.4f}  no-information rate, same folds",
         ]
         for name, scores, why in (
-            ("observed", self.observed_scores, "best that the searches saw"),
-            ("re-measured", self.remeasured_scores, "fresh folds of the searched samples"),
+            ("observed", self.observed_scores, "apparent: best that the searches saw"),
+            ("re-measured", self.remeasured_scores, "inner cross-validation on fresh folds"),
         ):
             if not np.all(np.isnan(scores)):
                 lines.append(

@@ -177,11 +177,17 @@ class Outcome:
             )
             said.append(f"{why}: there is no honest {what}, so no number here may be published.")
             return said + self._warning()
-        said.append(
-            f"Only the honest {what} may be published: {self.shown(self.nested.score)} "
-            f"({self.interval_text()}), from {self.nested.n_folds} outer folds whose test samples "
-            "neither the selection nor the estimator saw."
-        )
+        honest = f"{self.shown(self.nested.score)} ({self.interval_text()})"
+        if self.copies is None:
+            said.append(
+                f"Only the honest {what} may be published: {honest}, from {self.nested.n_folds} "
+                "outer folds whose test samples neither the selection nor the estimator saw."
+            )
+        else:
+            said.append(
+                f"The honest {what}, {honest}, may not be published either: where a copy of a test "
+                "sample was trained on, that sample was seen."
+            )
         said.append(self._compared(self.nested))
         if self.nested.beats_chance is False:
             chance = self.nested.chance_score
