@@ -316,7 +316,8 @@ def effective_size(values: ArrayLike, units: ArrayLike, *, level: float = 0.95) 
 
     The number of samples is divided by the design effect, the variance of the mean over groups
     relative to that over samples, and multiplied by the squared ratio of Student's quantiles with
-    n - 1 and with groups - 1 degrees of freedom.
+    n - 1 and with groups - 1 degrees of freedom. Where all values are the same the effect is
+    unknown, and groups count as one sample each.
 
     Parameters
     ----------
@@ -354,7 +355,9 @@ def effective_size(values: ArrayLike, units: ArrayLike, *, level: float = 0.95) 
     deviations = deviations - deviations.mean()
     alone = float(np.sum(deviations**2)) * n / (n - 1)
     together = float(np.sum(np.bincount(unit, deviations) ** 2)) * n_units / (n_units - 1)
-    effect = max(1.0, together / alone) if alone > 1e-12 else 1.0
+    if alone <= 1e-12:
+        return float(n_units)
+    effect = max(1.0, together / alone)
     narrow, wide = stats.t.ppf(0.5 + level / 2.0, [n - 1, n_units - 1])
     return max(1.0, n / effect * float(narrow / wide) ** 2)
 
