@@ -105,11 +105,6 @@ def test_sample_weight_is_given_to_fit() -> None:
     assert (expected != _expected(estimator, cv=4)).any()
 
 
-def test_sample_weight_leaves_no_kernel() -> None:
-    fitness = compile(KNeighborsClassifier(1), X, Y, sample_weight=np.ones(50), n_jobs=1)
-    assert fitness.kernel is None
-
-
 def test_sample_weight_of_another_length_is_refused() -> None:
     with pytest.raises(ValueError, match=r"sample_weight.*50|50.*sample_weight"):
         compile(GaussianNB(), X, Y, sample_weight=np.ones(49), n_jobs=1).evaluate(MASKS)
