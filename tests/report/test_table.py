@@ -103,7 +103,7 @@ def test_each_word_of_ours_has_the_fields_beside_it() -> None:
         ("honest error 10.0 %", "nested cross-validation: 5 outer folds"),
         ("full-set error 20.0 %", "all 200 features with the same estimator"),
         ("chance error 50.0 %", "no-information rate"),
-        ("seed 1", "another seed gives other folds, another panel and another honest error"),
+        ("seed 1", "another seed gives another panel and another honest error"),
     ):
         assert f"{ours} {theirs}" in text
     scored = replace(_wide(np.ones((5, 200))), scoring="roc_auc")
@@ -178,7 +178,7 @@ def test_a_search_cut_short_says_so() -> None:
 
 def test_the_seed_is_shown() -> None:
     text = " ".join(_shown(_outcome(seed=1701417056), 200).split())
-    assert "seed 1701417056 another seed gives other folds, another panel and another error" in text
+    assert "seed 1701417056 another seed gives another panel and another error" in text
     assert "choose it before you look" in text
     assert "seed" not in _shown(_outcome(), 200)
 

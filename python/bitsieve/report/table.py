@@ -131,7 +131,7 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
             (
                 "seed",
                 f"{outcome.seed}",
-                "another seed gives other folds, another panel and another "
+                "another seed gives another panel and another "
                 f"{'honest ' if nested else ''}{what}: choose it before you look",
             )
         )
