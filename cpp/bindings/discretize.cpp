@@ -14,7 +14,6 @@ namespace py = pybind11;
 namespace bitsieve {
 namespace {
 
-using Values = std::variant<Array<float>, Array<double>>;
 using Cuts = std::pair<Array<double>, Array<std::int64_t>>;
 
 template <typename T>

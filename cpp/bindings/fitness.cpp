@@ -17,12 +17,7 @@ namespace py = pybind11;
 namespace bitsieve {
 namespace {
 
-using Codes = Array<std::int32_t>;
-using Lists = Array<std::int64_t>;
 using WordArray = Array<std::uint64_t>;
-using Values = std::variant<Array<float>, Array<double>>;
-
-std::size_t length(const py::array& array) { return static_cast<std::size_t>(array.size()); }
 
 // Owns the arrays that the views of a KnnFitness point into.
 class PyKnn {

@@ -5,7 +5,10 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <stdexcept>
+#include <variant>
 
 namespace bitsieve {
 
@@ -25,10 +28,29 @@ bool python_interrupt();
 template <typename T>
 using Array = pybind11::array_t<T, pybind11::array::c_style>;
 
+using Bytes = Array<std::uint8_t>;
+using Codes = Array<std::int32_t>;
+using Lists = Array<std::int64_t>;
+using Numbers = Array<double>;
+using Values = std::variant<Array<float>, Array<double>>;
+
+inline std::size_t length(const pybind11::array& array) {
+  return static_cast<std::size_t>(array.size());
+}
+
 // What a kernel relies on; a ValueError where it does not hold. Where a message has to be put
 // together, throw: it would be for every value that is fine.
 inline void require(bool fine, const char* message) {
   if (!fine) throw std::invalid_argument(message);
+}
+
+// A class of [0, n_classes) for every sample.
+inline void check_codes(const Codes& codes, std::size_t n_samples, std::size_t n_classes) {
+  require(codes.ndim() == 1 && length(codes) == n_samples, "codes must have one value a sample");
+  for (std::size_t i = 0; i < n_samples; ++i) {
+    const std::int32_t c = codes.data()[i];
+    require(c >= 0 && static_cast<std::size_t>(c) < n_classes, "codes must lie in [0, n_classes)");
+  }
 }
 
 }  // namespace bitsieve

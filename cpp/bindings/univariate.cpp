@@ -17,10 +17,6 @@ namespace py = pybind11;
 namespace bitsieve {
 namespace {
 
-using Values = std::variant<Array<float>, Array<double>>;
-using Codes = Array<std::int32_t>;
-using Numbers = Array<double>;
-
 // Calls function(SampleRows<T>) without the GIL.
 template <typename Function>
 void over(const Values& x, Function&& function) {
@@ -49,16 +45,6 @@ std::size_t check_table(const Values& x) {
 
 std::size_t samples(const Values& x) {
   return std::visit([](const auto& a) { return static_cast<std::size_t>(a.shape(0)); }, x);
-}
-
-void check_codes(const Codes& codes, std::size_t n_samples, std::size_t n_classes) {
-  require(codes.ndim() == 1 && static_cast<std::size_t>(codes.size()) == n_samples,
-          "codes must have one value a sample");
-  require(n_classes >= 1, "n_classes must be at least 1");
-  for (std::size_t i = 0; i < n_samples; ++i) {
-    const std::int32_t c = codes.data()[i];
-    require(c >= 0 && static_cast<std::size_t>(c) < n_classes, "codes must lie in [0, n_classes)");
-  }
 }
 
 void check_numbers(const Numbers& y, std::size_t n_samples) {

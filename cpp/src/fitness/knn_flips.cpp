@@ -9,10 +9,6 @@
 #include "knn_worker.hpp"
 
 namespace bitsieve {
-namespace {
-
-constexpr std::size_t expanded_masks = 1024;       // written out at a time where no kernel serves
-constexpr std::size_t most_candidates = 40000000;  // of a layout: 160 MB
 
 // Tests and candidates in the kernel's layout: for each split its training samples, grouped by
 // class and then once more, so that "all other classes" is one run too.
@@ -20,6 +16,11 @@ struct FlipLayout {
   std::vector<FlipTest> tests;
   std::vector<std::int32_t> candidates;
 };
+
+namespace {
+
+constexpr std::size_t expanded_masks = 1024;       // written out at a time where no kernel serves
+constexpr std::size_t most_candidates = 40000000;  // of a layout: 160 MB
 
 bool fits(const Splits& splits) {
   std::size_t candidates = 0;
