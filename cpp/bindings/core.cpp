@@ -60,7 +60,7 @@ Array<std::uint64_t> philox(std::uint64_t seed, std::uint64_t stream, std::uint6
 }
 
 template <typename T>
-bool finite(const Array<T>& values, int n_threads) {
+bool finite(const Array<T>& values, Threads n_threads) {
   const T* from = values.data();
   const auto count = static_cast<std::size_t>(values.size());
   const py::gil_scoped_release release;
@@ -78,18 +78,14 @@ void check_folds(std::size_t n, std::size_t n_splits, std::size_t n_repeats) {
 
 Array<std::int32_t> stratified(const Array<std::int32_t>& codes, std::size_t n_classes,
                                std::size_t n_splits, std::size_t n_repeats, std::uint64_t seed) {
-  if (codes.ndim() != 1) throw std::invalid_argument("codes must be one-dimensional");
-  const std::size_t n = static_cast<std::size_t>(codes.size());
+  const std::size_t n = length(codes);
   check_folds(n, n_splits, n_repeats);
+  check_codes(codes, n, n_classes);
   const std::int32_t* y = codes.data();
-  for (std::size_t i = 0; i < n; ++i) {
-    if (y[i] < 0 || static_cast<std::size_t>(y[i]) >= n_classes) {
-      throw std::invalid_argument("codes must lie in [0, n_classes)");
-    }
-  }
   Array<std::int32_t> out({n_repeats, n});
   std::int32_t* folds = out.mutable_data();
   const py::gil_scoped_release release;
+  const InterruptScope scope(python_interrupt);
   stratified_folds(y, n, n_classes, n_splits, n_repeats, seed, folds);
   return out;
 }
@@ -100,6 +96,7 @@ Array<std::int32_t> shuffled(std::size_t n, std::size_t n_splits, std::size_t n_
   Array<std::int32_t> out({n_repeats, n});
   std::int32_t* folds = out.mutable_data();
   const py::gil_scoped_release release;
+  const InterruptScope scope(python_interrupt);
   shuffled_folds(n, n_splits, n_repeats, seed, folds);
   return out;
 }
@@ -185,7 +182,7 @@ void register_core(py::module_& module) {
   module.def("set_isa", &set_isa, py::arg("name"));
   module.def(
       "all_finite",
-      [](const std::variant<Array<float>, Array<double>>& values, int n_threads) {
+      [](const std::variant<Array<float>, Array<double>>& values, Threads n_threads) {
         return std::visit([&](const auto& array) { return finite(array, n_threads); }, values);
       },
       py::arg("values").noconvert(), py::arg("n_threads") = 1);

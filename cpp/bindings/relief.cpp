@@ -122,7 +122,7 @@ Array<double> relief(const Values& x, const std::string& algorithm,
                      std::size_t n_neighbors, const std::optional<Array<double>>& rank_weights,
                      const std::optional<Array<std::uint8_t>>& discrete,
                      const std::optional<Array<double>>& feature_weights,
-                     const std::string& precision, int n_threads) {
+                     const std::string& precision, Threads n_threads) {
   ReliefOptions options;
   options.rule = rule_by_name(algorithm);
   options.precision = precision_by_name(precision);
@@ -136,9 +136,8 @@ Array<double> relief(const Values& x, const std::string& algorithm,
         check_nominal(samples, scale);
         const bool numeric = options.rule == ReliefRule::rrelieff;
         if (numeric) {
-          require(target && target->ndim() == 1 &&
-                      static_cast<std::size_t>(target->size()) == samples.n,
-                  "target must have one value a sample");
+          require(target.has_value(), "target is needed");
+          check_numbers(*target, samples.n, "target must have one finite value a sample");
         } else {
           require(codes.has_value(), "codes are needed");
           check_codes(*codes, samples.n, n_classes);
@@ -167,7 +166,7 @@ Array<double> relief(const Values& x, const std::string& algorithm,
 
 Array<double> distances_of(const Values& x, const std::optional<Lists>& rows,
                            const std::optional<Array<std::uint8_t>>& discrete,
-                           const std::optional<Array<double>>& feature_weights, int n_threads) {
+                           const std::optional<Array<double>>& feature_weights, Threads n_threads) {
   return std::visit(
       [&](const auto& array) {
         const auto samples = relief_samples(array);
@@ -196,7 +195,7 @@ Array<double> distances_of(const Values& x, const std::optional<Lists>& rows,
 py::tuple neighbors_of(const Values& x, const Codes& codes, std::size_t n_classes,
                        const std::optional<Lists>& rows, std::size_t n_neighbors,
                        const std::optional<Array<std::uint8_t>>& discrete,
-                       const std::optional<Array<double>>& feature_weights, int n_threads) {
+                       const std::optional<Array<double>>& feature_weights, Threads n_threads) {
   require(n_neighbors >= 1, "n_neighbors must be at least 1");
   return std::visit(
       [&](const auto& array) -> py::tuple {
@@ -247,7 +246,7 @@ py::tuple neighbors_of(const Values& x, const Codes& codes, std::size_t n_classe
 
 Array<double> weights_of_pairs(const Values& x, const std::optional<Lists>& rows,
                                const Array<double>& coefficients,
-                               const std::optional<Array<std::uint8_t>>& discrete, int n_threads) {
+                               const std::optional<Array<std::uint8_t>>& discrete, Threads n_threads) {
   return std::visit(
       [&](const auto& array) {
         const auto samples = relief_samples(array);
@@ -258,9 +257,11 @@ Array<double> weights_of_pairs(const Values& x, const std::optional<Lists>& rows
                     static_cast<std::size_t>(coefficients.shape(0)) == wanted.size() &&
                     static_cast<std::size_t>(coefficients.shape(1)) == samples.n,
                 "coefficients must have shape (rows, n_samples)");
+        const double* c = coefficients.data();
+        require(std::all_of(c, c + coefficients.size(), [](double v) { return std::isfinite(v); }),
+                "coefficients must be finite");
         Array<double> out(static_cast<py::ssize_t>(samples.p));
         double* weights = out.mutable_data();
-        const double* c = coefficients.data();
         const py::gil_scoped_release release;
         const InterruptScope scope(python_interrupt);
         measure_ranges(samples, n_threads, &scale);
