@@ -49,6 +49,7 @@ class Fitness(abc.ABC):
         self._arguments = arguments
         self._n_jobs = n_jobs
         self._counter = threading.Lock()
+        self._fingerprint: str | None = None
         self.n_evaluations = 0
         self.resample = isinstance(splits, FreshFolds)
         self.n_features = table.n_features
@@ -177,8 +178,10 @@ class Fitness(abc.ABC):
         Returns
         -------
         str
-            Hexadecimal; equal for fitnesses that answer alike.
+            Hexadecimal; equal for fitnesses that answer alike. Taken once, at the first call.
         """
+        if self._fingerprint is not None:
+            return self._fingerprint
         digest = hashlib.sha256()
         parts = [
             __version__,
@@ -191,7 +194,8 @@ class Fitness(abc.ABC):
         for part in parts:
             digest.update(part.encode())
             digest.update(b"\0")
-        return digest.hexdigest()
+        self._fingerprint = digest.hexdigest()
+        return self._fingerprint
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Splits that were drawn without a seed, or came from a generator, travel as they are.

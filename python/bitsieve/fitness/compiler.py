@@ -34,6 +34,7 @@ def compile(
     n_jobs: int | None = None,
     dtype: DTypeLike | None = None,
     device: str = "cpu",
+    copy: bool = True,
 ) -> Fitness:
     """Return the cross-validated score of an estimator as a function of the mask.
 
@@ -47,7 +48,6 @@ def compile(
         It is never fitted itself. ``KNeighborsClassifier`` with uniform weights and Euclidean
         distance has a kernel; any other goes through scikit-learn.
     X : array-like or DataFrame of shape (n_samples, n_features), or Table
-        Kept by reference where it is a C-ordered float32 or float64 array: do not change it.
     y : array-like of shape (n_samples,)
         None with a Table that has its own.
     scoring : str, callable or None, default=None
@@ -71,6 +71,9 @@ def compile(
         read a float32 copy and decide close comparisons on X; data beyond the range of float32
         go through scikit-learn.)
     device : {"cpu"}, default="cpu"
+    copy : bool, default=True
+        Keep X and y as they are now. False saves the memory where X is a C-ordered float32 or
+        float64 array or a Table, and is your promise not to change it.
 
     Returns
     -------
@@ -113,11 +116,15 @@ def compile(
     if hasattr(estimator, "_validate_params"):
         estimator._validate_params()  # a kernel must not serve what fit would refuse
     estimator = clone(estimator)  # a later change of the user's must not change the answers
+    if not isinstance(copy, (bool, np.bool_)):
+        raise ValueError(f"copy must be True or False, got {copy!r}")
     table = _as_table(estimator, X, y)
     if table.y is None:
         raise ValueError("y is missing: give the target values")
+    if copy:
+        table = _own(table)
     if sample_weight is not None:
-        sample_weight = np.asarray(sample_weight)
+        sample_weight = np.array(sample_weight)
         if sample_weight.shape != (table.n_samples,):
             raise ValueError(
                 f"sample_weight must have one value a sample: it has shape "
@@ -166,3 +173,14 @@ def _as_table(estimator: Any, X: Any, y: Any) -> Table:
             return X
         y = X.y
     return Table(X.X, y, names=X.names, task=task)
+
+
+def _own(table: Table) -> Table:
+    """Return the same table in memory that nobody else knows of."""
+    state = table.__getstate__()
+    for name in ("X", "y", "classes", "codes"):
+        if state[name] is not None:
+            state[name] = state[name].copy()
+    own = Table.__new__(Table)
+    own.__setstate__(state)
+    return own

@@ -118,6 +118,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             n_jobs=self.n_jobs,
             dtype=self.dtype,
             device=self.device,
+            copy=False,  # fit is over before anyone can change them
         )
         check_scoring(self.estimator, self.scoring, table)
         search = self._make_search(table)
