@@ -93,8 +93,7 @@ void set_state(BinarySpsa& spsa, const Vector& position, std::int64_t iteration,
     throw std::invalid_argument("iteration must lie in [0, 2^53), got " + std::to_string(iteration));
   }
   if (!(mean_square >= 0.0 && mean_square <= largest_position * largest_position)) {
-    throw std::invalid_argument("mean_square must lie in [0, 1e300], got " +
-                                std::to_string(mean_square));
+    throw std::invalid_argument("mean_square must lie in [0, 1e300]");
   }
   spsa.set_state(position.data(), SpsaState{iteration, mean_square});
 }

@@ -24,7 +24,9 @@ def _frame(X: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(X, copy=False)
 
 
-@pytest.mark.parametrize("estimator", [KNeighborsClassifier(1), DecisionTreeClassifier(max_depth=1)])
+@pytest.mark.parametrize(
+    "estimator", [KNeighborsClassifier(1), DecisionTreeClassifier(max_depth=1)]
+)
 @pytest.mark.parametrize("form", [np.asarray, _frame, Table])
 def test_data_that_change_later(estimator: Any, form: Any) -> None:
     X, y, weights = VALUES.copy(), np.arange(40) % 2, np.ones(40)
