@@ -172,6 +172,25 @@ class Fitness(abc.ABC):
             return None
         return type(self)(self.table, self._splits.fresh, self._arguments, self._n_jobs)
 
+    def seconds_per_evaluation(self) -> float | None:
+        """Estimate what the evaluation of one mask takes, or None where only a trial could tell.
+
+        Returns
+        -------
+        float or None
+            Seconds for a mask of half of the features, with the fitness' own threads.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> from bitsieve.fitness import compile
+        >>> fitness = compile(KNeighborsClassifier(1), *load_iris(return_X_y=True), cv=5)
+        >>> fitness.seconds_per_evaluation() < 1
+        True
+        """
+        return None
+
     def fingerprint(self) -> str:
         """Return a digest of data, estimator, scorer, splits and version.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.general import GeneralFitness
 from bitsieve.fitness.knn import KnnFitness, refusal
 from bitsieve.fitness.splits import make_splits
+
+# Below so many steps nobody waits; from so many seconds on the user is told.
+_MANY_STEPS, _LONG_SECONDS = 1e11, 10.0
 
 logger = logging.getLogger("bitsieve")
 
@@ -85,6 +89,11 @@ def compile(
     ValueError
         If data, folds or options do not fit together; the message names what to change.
 
+    Warns
+    -----
+    UserWarning
+        Where one evaluation will take ten seconds or more.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -152,9 +161,27 @@ def compile(
     if sample_weight is not None:
         reason = "sample_weight"
     if reason is None:
-        return KnnFitness(table, splits, arguments, threads)
+        fitness = KnnFitness(table, splits, arguments, threads)
+        _say_what_it_takes(fitness)
+        return fitness
     logger.debug("no kernel serves %r: %s", estimator, reason)
     return GeneralFitness(table, splits, arguments, threads)
+
+
+def _say_what_it_takes(fitness: KnnFitness) -> None:
+    """Warn where one evaluation takes long, before hours go into the first iteration."""
+    if fitness.n_samples**2 * fitness.n_features < _MANY_STEPS:
+        return
+    seconds = fitness.seconds_per_evaluation()
+    if seconds < _LONG_SECONDS:
+        return
+    about = f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} seconds"
+    warnings.warn(
+        f"one evaluation will take about {about}: all pairs of {fitness.n_samples:,} samples are "
+        f"compared, and a search takes thousands of evaluations; give a sample of the rows",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def _as_table(estimator: Any, X: Any, y: Any) -> Table:
