@@ -110,8 +110,10 @@ Array<std::uint64_t> pack(const Array<bool>& masks) {
   std::uint64_t* words = out.mutable_data();
   const bool* bits = masks.data();
   const py::gil_scoped_release release;
+  const InterruptScope scope(python_interrupt);
   std::memset(words, 0, m * w * sizeof(std::uint64_t));
   for (std::size_t i = 0; i < m; ++i) {
+    check_interrupt();
     for (std::size_t f = 0; f < p; ++f) {
       words[i * w + f / 64] |= static_cast<Word>(bits[i * p + f]) << (f % 64);
     }
@@ -133,7 +135,9 @@ Array<bool> unpack(const Array<std::uint64_t>& words, std::size_t p) {
   bool* bits = out.mutable_data();
   const Word* data = words.data();
   const py::gil_scoped_release release;
+  const InterruptScope scope(python_interrupt);
   for (std::size_t i = 0; i < m; ++i) {
+    check_interrupt();
     for (std::size_t f = 0; f < p; ++f) bits[i * p + f] = get_bit(data + i * w, f);
   }
   return out;
