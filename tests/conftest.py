@@ -8,12 +8,16 @@ need it skip and say so.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+# What the rooms share stands beside this file; importlib mode does not put it on the path.
+sys.path.insert(0, str(Path(__file__).parent))
 
 DataSet = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], "list[str] | None"]
 

@@ -189,7 +189,16 @@ def test_readme_starts_with_the_job_and_the_tests() -> None:
     assert first.strip().splitlines() == [
         "pip install . && bitsieve select --dataset breast_cancer"
     ]
-    assert second.strip().splitlines() == ["pip install '.[test]' && pytest"]
+    assert second.strip().splitlines() == ["pip install -r tests/requirements.txt && pytest"]
+
+
+@in_tree
+def test_what_the_tests_need_is_what_pyproject_says() -> None:
+    # pip takes no extra without building the package again, hence the file.
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = (ROOT / "tests/requirements.txt").read_text(encoding="utf-8").splitlines()
+    listed = [line for line in lines if line and not line.startswith("#")]
+    assert listed == project["optional-dependencies"]["test"]
 
 
 @in_tree

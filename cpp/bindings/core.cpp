@@ -60,7 +60,7 @@ Array<std::uint64_t> philox(std::uint64_t seed, std::uint64_t stream, std::uint6
 }
 
 template <typename T>
-bool finite(const Array<T>& values, int n_threads) {
+bool finite(const Array<T>& values, Threads n_threads) {
   const T* from = values.data();
   const auto count = static_cast<std::size_t>(values.size());
   const py::gil_scoped_release release;
@@ -78,18 +78,14 @@ void check_folds(std::size_t n, std::size_t n_splits, std::size_t n_repeats) {
 
 Array<std::int32_t> stratified(const Array<std::int32_t>& codes, std::size_t n_classes,
                                std::size_t n_splits, std::size_t n_repeats, std::uint64_t seed) {
-  if (codes.ndim() != 1) throw std::invalid_argument("codes must be one-dimensional");
-  const std::size_t n = static_cast<std::size_t>(codes.size());
+  const std::size_t n = length(codes);
   check_folds(n, n_splits, n_repeats);
+  check_codes(codes, n, n_classes);
   const std::int32_t* y = codes.data();
-  for (std::size_t i = 0; i < n; ++i) {
-    if (y[i] < 0 || static_cast<std::size_t>(y[i]) >= n_classes) {
-      throw std::invalid_argument("codes must lie in [0, n_classes)");
-    }
-  }
   Array<std::int32_t> out({n_repeats, n});
   std::int32_t* folds = out.mutable_data();
   const py::gil_scoped_release release;
+  const InterruptScope scope(python_interrupt);
   stratified_folds(y, n, n_classes, n_splits, n_repeats, seed, folds);
   return out;
 }
@@ -97,24 +93,17 @@ Array<std::int32_t> stratified(const Array<std::int32_t>& codes, std::size_t n_c
 Array<std::int32_t> grouped(const Array<std::int32_t>& codes, std::size_t n_classes,
                             const Array<std::int32_t>& groups, std::size_t n_groups,
                             std::size_t n_splits, std::size_t n_repeats, std::uint64_t seed) {
-  if (codes.ndim() != 1 || groups.ndim() != 1 || codes.size() != groups.size()) {
-    throw std::invalid_argument("codes and groups must be one-dimensional and of one length");
-  }
-  const std::size_t n = static_cast<std::size_t>(codes.size());
+  const std::size_t n = length(codes);
   check_folds(n, n_splits, n_repeats);
+  check_codes(codes, n, n_classes);
+  check_groups(groups, n, n_groups, n_splits);
+  require(n_classes <= n, "n_classes must lie in [1, n_samples]");
   const std::int32_t* y = codes.data();
   const std::int32_t* g = groups.data();
-  for (std::size_t i = 0; i < n; ++i) {
-    if (y[i] < 0 || static_cast<std::size_t>(y[i]) >= n_classes) {
-      throw std::invalid_argument("codes must lie in [0, n_classes)");
-    }
-    if (g[i] < 0 || static_cast<std::size_t>(g[i]) >= n_groups) {
-      throw std::invalid_argument("groups must lie in [0, n_groups)");
-    }
-  }
   Array<std::int32_t> out({n_repeats, n});
   std::int32_t* folds = out.mutable_data();
   const py::gil_scoped_release release;
+  const InterruptScope scope(python_interrupt);
   group_folds(y, n, n_classes, g, n_groups, n_splits, n_repeats, seed, folds);
   return out;
 }
@@ -125,6 +114,7 @@ Array<std::int32_t> shuffled(std::size_t n, std::size_t n_splits, std::size_t n_
   Array<std::int32_t> out({n_repeats, n});
   std::int32_t* folds = out.mutable_data();
   const py::gil_scoped_release release;
+  const InterruptScope scope(python_interrupt);
   shuffled_folds(n, n_splits, n_repeats, seed, folds);
   return out;
 }
@@ -138,8 +128,10 @@ Array<std::uint64_t> pack(const Array<bool>& masks) {
   std::uint64_t* words = out.mutable_data();
   const bool* bits = masks.data();
   const py::gil_scoped_release release;
+  const InterruptScope scope(python_interrupt);
   std::memset(words, 0, m * w * sizeof(std::uint64_t));
   for (std::size_t i = 0; i < m; ++i) {
+    check_interrupt();
     for (std::size_t f = 0; f < p; ++f) {
       words[i * w + f / 64] |= static_cast<Word>(bits[i * p + f]) << (f % 64);
     }
@@ -161,7 +153,9 @@ Array<bool> unpack(const Array<std::uint64_t>& words, std::size_t p) {
   bool* bits = out.mutable_data();
   const Word* data = words.data();
   const py::gil_scoped_release release;
+  const InterruptScope scope(python_interrupt);
   for (std::size_t i = 0; i < m; ++i) {
+    check_interrupt();
     for (std::size_t f = 0; f < p; ++f) bits[i * p + f] = get_bit(data + i * w, f);
   }
   return out;
@@ -210,7 +204,7 @@ void register_core(py::module_& module) {
   module.def("set_isa", &set_isa, py::arg("name"));
   module.def(
       "all_finite",
-      [](const std::variant<Array<float>, Array<double>>& values, int n_threads) {
+      [](const std::variant<Array<float>, Array<double>>& values, Threads n_threads) {
         return std::visit([&](const auto& array) { return finite(array, n_threads); }, values);
       },
       py::arg("values").noconvert(), py::arg("n_threads") = 1);

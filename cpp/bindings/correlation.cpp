@@ -22,7 +22,7 @@ namespace {
 class PyUnitColumns {
  public:
   PyUnitColumns(Values x, bool ranks, const std::optional<Codes>& codes,
-                std::size_t n_classes, const std::optional<Numbers>& numbers, int n_threads)
+                std::size_t n_classes, const std::optional<Numbers>& numbers, Threads n_threads)
       : x_(std::move(x)) {
     const auto make = [&](const auto& array) {
       require(array.ndim() == 2 && array.shape(0) > 0 && array.shape(1) > 0,
@@ -40,12 +40,12 @@ class PyUnitColumns {
 
   PyUnitColumns(Lists begin, Codes rows, Numbers values, std::size_t n, bool ranks,
                 const std::optional<Codes>& codes, std::size_t n_classes,
-                const std::optional<Numbers>& numbers, int n_threads)
+                const std::optional<Numbers>& numbers, Threads n_threads)
       : begin_(std::move(begin)), rows_(std::move(rows)), values_(std::move(values)) {
     require(length(begin_) >= 2, "begin must have n_features + 1 entries");
     const std::size_t p = length(begin_) - 1;
     check_columns(begin_, rows_, p, n);
-    require(rows_.size() == values_.size(), "rows and values must be of one length");
+    require(length(rows_) == length(values_), "rows and values must be of one length");
     const FTarget target = f_target(codes, n_classes, numbers, n);
     const SparseColumns sparse{begin_.data(), rows_.data(), values_.data()};
     const py::gil_scoped_release release;
@@ -61,7 +61,7 @@ class PyUnitColumns {
   }
 
   py::tuple select(const Numbers& relevance, std::size_t n_select, bool quotient, double least,
-                   bool lazy, int n_threads) const {
+                   bool lazy, Threads n_threads) const {
     require(columns_->is_finite(), "X must hold finite numbers");
     require(length(relevance) == columns_->p(), "relevance must have one value a feature");
     for (std::size_t f = 0; f < columns_->p(); ++f) {
@@ -91,21 +91,16 @@ class PyUnitColumns {
                           const std::optional<Numbers>& numbers, std::size_t n) {
     FTarget target;
     if (codes) {
-      require(length(*codes) == n, "codes must have one value a sample");
+      require(n_classes >= 2 && n_classes < n, "n_classes must lie in [2, n_samples)");
+      check_codes(*codes, n, n_classes);
       std::vector<std::uint8_t> seen(n_classes, 0);
-      for (std::size_t i = 0; i < n; ++i) {
-        const std::int32_t code = codes->data()[i];
-        require(code >= 0 && static_cast<std::size_t>(code) < n_classes,
-                "codes must lie in [0, n_classes)");
-        seen[static_cast<std::size_t>(code)] = 1;
-      }
+      for (std::size_t i = 0; i < n; ++i) seen[static_cast<std::size_t>(codes->data()[i])] = 1;
       require(std::accumulate(seen.begin(), seen.end(), std::size_t{0}) == n_classes,
               "every class must have a sample");
-      require(n_classes >= 2 && n_classes < n, "n_classes must lie in [2, n_samples)");
       target.codes = codes->data();
       target.n_classes = n_classes;
     } else if (numbers) {
-      require(length(*numbers) == n, "numbers must have one value a sample");
+      check_numbers(*numbers, n, "numbers must have one finite value a sample");
       target.numbers = numbers->data();
     }
     return target;
@@ -123,7 +118,7 @@ class PyUnitColumns {
 void register_correlation(py::module_& module) {
   py::class_<PyUnitColumns>(module, "UnitColumns")
       .def(py::init<Values, bool, const std::optional<Codes>&, std::size_t,
-                    const std::optional<Numbers>&, int>(),
+                    const std::optional<Numbers>&, Threads>(),
            py::arg("X").noconvert(), py::kw_only(), py::arg("ranks") = false,
            py::arg("codes").noconvert() = py::none(), py::arg("n_classes") = 0,
            py::arg("numbers").noconvert() = py::none(), py::arg("n_threads") = 1)
@@ -136,7 +131,7 @@ void register_correlation(py::module_& module) {
       "sparse_unit_columns",
       [](Lists begin, Codes rows, Numbers values, std::size_t n_samples, bool ranks,
          const std::optional<Codes>& codes, std::size_t n_classes,
-         const std::optional<Numbers>& numbers, int n_threads) {
+         const std::optional<Numbers>& numbers, Threads n_threads) {
         return std::make_unique<PyUnitColumns>(std::move(begin), std::move(rows),
                                                std::move(values), n_samples, ranks, codes,
                                                n_classes, numbers, n_threads);

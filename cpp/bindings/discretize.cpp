@@ -1,6 +1,7 @@
 // Cut points, and levels from them.
 #include "bitsieve/filters/discretize.hpp"
 
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -14,7 +15,6 @@ namespace py = pybind11;
 namespace bitsieve {
 namespace {
 
-using Values = std::variant<Array<float>, Array<double>>;
 using Cuts = std::pair<Array<double>, Array<std::int64_t>>;
 
 template <typename T>
@@ -42,31 +42,24 @@ CutPoints released(const Values& x, const Kernel& kernel) {
 }
 
 Cuts mdl(const Values& x, const Array<std::int32_t>& classes, std::size_t n_classes,
-         bool distinct, int n_threads) {
-  std::visit([&](const auto& array) {
-    require(classes.ndim() == 1 && classes.size() == array.shape(0),
-            "classes must have one value a sample");
-  }, x);
+         bool distinct, Threads n_threads) {
+  std::visit([&](const auto& array) { check_codes(classes, view(array).n, n_classes); }, x);
   const std::int32_t* labels = classes.data();
-  for (py::ssize_t i = 0; i < classes.size(); ++i) {
-    require(labels[i] >= 0 && static_cast<std::size_t>(labels[i]) < n_classes,
-            "classes must lie in [0, n_classes)");
-  }
   return arrays(released(x, [&](const auto& samples) {
     return mdl_cut_points(samples, labels, n_classes, distinct, n_threads);
   }));
 }
 
-Cuts mean_sd(const Values& x, double width, int n_threads) {
+Cuts mean_sd(const Values& x, double width, Threads n_threads) {
+  require(std::isfinite(width) && width > 0, "width must be a positive number");
   return arrays(released(
       x, [&](const auto& samples) { return mean_sd_cut_points(samples, width, n_threads); }));
 }
 
-py::tuple levels(const Values& x, std::size_t max_levels, int n_threads) {
-  const py::ssize_t p = std::visit([](const auto& array) {
-    require(array.ndim() == 2, "X must have shape (n_samples, n_features)");
-    return array.shape(1);
-  }, x);
+py::tuple levels(const Values& x, std::size_t max_levels, Threads n_threads) {
+  require(max_levels >= 1 && max_levels <= 256, "max_levels must lie in [1, 256]");
+  const auto p = static_cast<py::ssize_t>(
+      std::visit([](const auto& array) { return view(array).p; }, x));
   Array<std::uint8_t> faults(p);
   static_assert(sizeof(LevelFault) == 1);
   auto* out = reinterpret_cast<LevelFault*>(faults.mutable_data());
@@ -76,15 +69,14 @@ py::tuple levels(const Values& x, std::size_t max_levels, int n_threads) {
 }
 
 Array<std::uint8_t> apply(const Values& x, const Array<double>& cuts,
-                          const Array<std::int64_t>& begin, bool missing_level, int n_threads) {
+                          const Array<std::int64_t>& begin, bool missing_level, Threads n_threads) {
   return std::visit(
       [&](const auto& array) {
         const auto samples = view(array);
-        require(cuts.ndim() == 1 && begin.ndim() == 1 && begin.size() == array.shape(1) + 1,
-                "begin must have n_features + 1 entries");
+        require(length(begin) == samples.p + 1, "begin must have n_features + 1 entries");
         const std::int64_t* ends = begin.data();
         const std::int64_t limit = missing_level ? 254 : 255;
-        require(ends[0] == 0 && ends[samples.p] == cuts.size(),
+        require(ends[0] == 0 && ends[samples.p] == static_cast<std::int64_t>(length(cuts)),
                 "begin must run from 0 to the number of cuts");
         for (std::size_t f = 0; f < samples.p; ++f) {
           require(ends[f + 1] >= ends[f] && ends[f + 1] - ends[f] <= limit,

@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "bitsieve/core/finite.hpp"
 #include "bitsieve/core/parallel.hpp"
 #include "bitsieve/fitness/knn.hpp"
 #include "rooms.hpp"
@@ -17,46 +19,47 @@ namespace py = pybind11;
 namespace bitsieve {
 namespace {
 
-using Codes = Array<std::int32_t>;
-using Lists = Array<std::int64_t>;
 using WordArray = Array<std::uint64_t>;
-using Values = std::variant<Array<float>, Array<double>>;
 
-std::size_t length(const py::array& array) { return static_cast<std::size_t>(array.size()); }
-
-// Owns the arrays that the views of a KnnFitness point into.
+// Owns what the views of a KnnFitness point into. What is an index or a bound is copied: were it
+// changed from outside, memory would be, too. A number of the two tables can only change scores.
 class PyKnn {
  public:
-  PyKnn(Array<float> features, std::size_t n_samples, Values x, Array<double> max_abs, Codes codes,
-        std::size_t n_classes, std::size_t n_neighbors, bool exact, std::size_t n_repeats,
+  PyKnn(Array<float> features, std::size_t n_samples, Values x, const Numbers& max_abs,
+        const Codes& codes, std::size_t n_classes, std::size_t n_neighbors, bool exact, std::size_t n_repeats,
         std::size_t n_folds, bool stratified)
       : features_(std::move(features)),
-        x_(std::move(x)),
-        max_abs_(std::move(max_abs)),
-        codes_(std::move(codes)) {
+        x_(std::move(x)) {
     require(features_.ndim() == 2, "features must have shape (n_features, ld)");
     TableView view;
     view.values = features_.data();
     view.n_features = static_cast<std::size_t>(features_.shape(0));
     view.ld = static_cast<std::size_t>(features_.shape(1));
     view.n_samples = n_samples;
-    view.max_abs = max_abs_.data();
-    require(view.n_features > 0 && n_samples > 0 && view.ld % 16 == 0 && view.ld >= n_samples &&
-                view.ld < n_samples + 16,
+    require(view.n_features > 0 && view.n_features < limit && n_samples > 0 && n_samples < limit &&
+                view.ld % 16 == 0 && view.ld >= n_samples && view.ld < n_samples + 16,
             "features must be padded to the next multiple of 16 samples");
     require(reinterpret_cast<std::uintptr_t>(view.values) % cache_line == 0,
             "features must be aligned to 64 bytes");
-    require(length(max_abs_) == view.n_features, "max_abs must have one value a feature");
-    require(length(codes_) == n_samples, "codes must have one value a sample");
-    for (std::size_t i = 0; i < n_samples; ++i) {
-      const std::int32_t c = codes_.data()[i];
-      require(c >= 0 && static_cast<std::size_t>(c) < n_classes, "codes must lie in [0, n_classes)");
-    }
-    require(n_neighbors >= 1, "n_neighbors must be at least 1");
+    require(length(max_abs) == view.n_features, "max_abs must have one value a feature");
+    max_abs_.assign(max_abs.data(), max_abs.data() + view.n_features);
+    view.max_abs = max_abs_.data();
+    check_bounds(view);
+    check_codes(codes, n_samples, n_classes);
+    codes_.assign(codes.data(), codes.data() + n_samples);
+    require(n_neighbors >= 1 && n_neighbors <= n_samples,
+            "n_neighbors must lie in [1, n_samples]");
+    require(n_repeats == 0 ? n_folds == 0 : n_folds >= 2 && n_folds <= n_samples,
+            "n_folds must lie in [2, n_samples], or be 0 with n_repeats=0");
+    require(n_repeats < limit && n_repeats * n_folds < limit / n_classes &&
+                n_repeats < (std::size_t{1} << 40) / n_samples,
+            "n_repeats is too large");
     const auto check_x = [&](const auto& array) {
       require(array.ndim() == 2 && static_cast<std::size_t>(array.shape(0)) == n_samples &&
                   static_cast<std::size_t>(array.shape(1)) == view.n_features,
               "X must have shape (n_samples, n_features)");
+      require(all_finite(array.data(), static_cast<std::size_t>(array.size()), 1),
+              "X must be finite");
     };
     std::visit(check_x, x_);
     const Arbiter arbiter = std::visit(
@@ -71,14 +74,19 @@ class PyKnn {
     n_features_ = view.n_features;
     n_samples_ = n_samples;
     n_classes_ = n_classes;
+    is_fixed_ = n_repeats == 0;
+    n_folds_ = n_folds;
     fitness_ = std::make_unique<KnnFitness>(view, arbiter, codes_.data(), settings);
   }
 
   void set_splits(const Lists& train, const Lists& train_begin, const Lists& test,
                   const Lists& test_begin) {
-    require(train_begin.size() >= 2 && train_begin.size() == test_begin.size(),
+    require(is_fixed_ && fitness_->n_splits() == 0,
+            "splits are set once, and not where folds come from seeds");
+    require(length(train_begin) >= 2 && length(train_begin) == length(test_begin),
             "train_begin and test_begin must have n_splits + 1 entries");
     const std::size_t n_splits = length(train_begin) - 1;
+    require(n_splits < limit / n_classes_, "there are too many splits");
     check_lists(train, train_begin, n_splits);
     check_lists(test, test_begin, n_splits);
     const py::gil_scoped_release release;
@@ -88,19 +96,15 @@ class PyKnn {
   }
 
   void set_groups(const Codes& groups, std::size_t n_groups) {
-    require(groups.ndim() == 1 && length(groups) == n_samples_,
-            "groups must have one value a sample");
-    for (std::size_t i = 0; i < n_samples_; ++i) {
-      const std::int32_t g = groups.data()[i];
-      require(g >= 0 && static_cast<std::size_t>(g) < n_groups, "groups must lie in [0, n_groups)");
-    }
+    require(!is_fixed_, "groups are for folds that come from seeds");
+    check_groups(groups, n_samples_, n_groups, n_folds_);
     fitness_->set_groups(groups.data(), n_groups);
   }
 
   std::size_t n_splits() const { return fitness_->n_splits(); }
 
   Array<double> evaluate(const WordArray& words, const WordArray& seeds, bool balanced,
-                         int n_threads) {
+                         Threads n_threads) {
     const std::size_t m = check_words(words);
     require(length(seeds) == m, "seeds must have one value a mask");
     Array<double> out({m, fitness_->n_splits()});
@@ -114,14 +118,15 @@ class PyKnn {
   }
 
   Array<double> evaluate_flips(const WordArray& base, const Lists& flips, const Lists& begin,
-                               const WordArray& seeds, bool balanced, int n_threads) {
-    require(base.ndim() == 1 && length(base) == words_for(n_features_),
+                               const WordArray& seeds, bool balanced, Threads n_threads) {
+    require(length(base) == words_for(n_features_),
             "base must have ceil(n_features / 64) words");
     check_tail(base.data());
-    require(begin.size() >= 1, "begin must have n_masks + 1 entries");
+    require(length(begin) >= 1, "begin must have n_masks + 1 entries");
     const std::size_t m = length(begin) - 1;
     require(length(seeds) == m, "seeds must have one value a mask");
-    check_ranges(begin, m, flips.size());
+    check_ranges(begin, m, length(flips));
+    check_splits();
     for (py::ssize_t k = 0; k < flips.size(); ++k) {
       require(flips.data()[k] >= 0 && flips.data()[k] < static_cast<std::int64_t>(n_features_),
               "flips must lie in [0, n_features)");
@@ -138,7 +143,7 @@ class PyKnn {
     return out;
   }
 
-  Array<std::int32_t> votes(const WordArray& words, const WordArray& seeds, int n_threads) {
+  Array<std::int32_t> votes(const WordArray& words, const WordArray& seeds, Threads n_threads) {
     const std::size_t m = check_words(words);
     require(length(seeds) == m, "seeds must have one value a mask");
     Array<std::int32_t> out({m, fitness_->n_tests(), n_classes_});
@@ -151,8 +156,8 @@ class PyKnn {
     return out;
   }
 
-  py::tuple state(const WordArray& mask, int n_threads) {
-    require(mask.ndim() == 1 && length(mask) == words_for(n_features_),
+  py::tuple state(const WordArray& mask, Threads n_threads) {
+    require(length(mask) == words_for(n_features_),
             "mask must have ceil(n_features / 64) words");
     check_tail(mask.data());
     Array<std::int64_t> gram({n_samples_, n_samples_});
@@ -186,7 +191,33 @@ class PyKnn {
     return balanced ? Score::balanced_accuracy : Score::accuracy;
   }
 
+  // Sizes that fit the kernels' 32-bit places.
+  static constexpr std::size_t limit = std::size_t{1} << 31;
+
+  // Whether each hot value is within its feature's bound, and squares within float32: the errors
+  // that kernels allow for, and the fixed point, are made of these.
+  static void check_bounds(const TableView& view) {
+    double squares = 0;
+    for (std::size_t f = 0; f < view.n_features; ++f) {
+      const auto most = static_cast<float>(view.max_abs[f]);
+      const float* row = view.row(f);
+      bool fine = true;
+      for (std::size_t i = 0; i < view.ld; ++i) fine &= std::abs(row[i]) <= most;
+      require(fine, "max_abs must bound the values of each feature");
+      for (std::size_t i = view.n_samples; i < view.ld; ++i) {
+        require(row[i] == 0, "features must be zero past the last sample");
+      }
+      squares += view.max_abs[f] * view.max_abs[f];
+    }
+    require(squares <= 1.001e36, "features must have squares within float32");
+  }
+
+  void check_splits() const {
+    require(fitness_->n_splits() > 0, "set_splits comes before the first evaluation");
+  }
+
   std::size_t check_words(const WordArray& words) const {
+    check_splits();
     require(words.ndim() == 2 && static_cast<std::size_t>(words.shape(1)) == words_for(n_features_),
             "words must have shape (n_masks, ceil(n_features / 64))");
     const std::size_t m = static_cast<std::size_t>(words.shape(0));
@@ -202,7 +233,7 @@ class PyKnn {
             "words have bits set past the last feature");
   }
 
-  static void check_ranges(const Lists& begin, std::size_t n, py::ssize_t total) {
+  static void check_ranges(const Lists& begin, std::size_t n, std::size_t total) {
     const std::int64_t* b = begin.data();
     bool fine = b[0] == 0 && b[n] == static_cast<std::int64_t>(total);
     for (std::size_t k = 0; k < n; ++k) fine = fine && b[k] <= b[k + 1];
@@ -210,7 +241,10 @@ class PyKnn {
   }
 
   void check_lists(const Lists& list, const Lists& begin, std::size_t n_splits) const {
-    check_ranges(begin, n_splits, list.size());
+    check_ranges(begin, n_splits, length(list));
+    for (std::size_t s = 0; s < n_splits; ++s) {
+      require(begin.data()[s] < begin.data()[s + 1], "a split must have both parts");
+    }
     for (py::ssize_t k = 0; k < list.size(); ++k) {
       require(list.data()[k] >= 0 && list.data()[k] < static_cast<std::int64_t>(n_samples_),
               "splits must list samples in [0, n_samples)");
@@ -236,8 +270,10 @@ class PyKnn {
 
   Array<float> features_;
   Values x_;
-  Array<double> max_abs_;
-  Codes codes_;
+  std::vector<double> max_abs_;
+  std::vector<std::int32_t> codes_;
+  bool is_fixed_ = false;
+  std::size_t n_folds_ = 0;
   std::size_t n_features_ = 0, n_samples_ = 0, n_classes_ = 0;
   std::unique_ptr<KnnFitness> fitness_;
 };
@@ -247,7 +283,7 @@ class PyKnn {
 void register_fitness(py::module_& module) {
   module.attr("matrix_samples") = matrix_samples;
   py::class_<PyKnn>(module, "KnnFitness")
-      .def(py::init<Array<float>, std::size_t, Values, Array<double>, Codes, std::size_t,
+      .def(py::init<Array<float>, std::size_t, Values, const Numbers&, const Codes&, std::size_t,
                     std::size_t, bool, std::size_t, std::size_t, bool>(),
            py::arg("features").noconvert(), py::kw_only(), py::arg("n_samples"),
            py::arg("X").noconvert(), py::arg("max_abs").noconvert(), py::arg("codes").noconvert(),

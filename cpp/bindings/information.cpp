@@ -35,7 +35,7 @@ constexpr std::size_t chunk_features = 128;
 
 class PyDiscreteTable {
  public:
-  PyDiscreteTable(const Bytes& codes, const Codes& n_levels, int n_threads)
+  PyDiscreteTable(const Bytes& codes, const Codes& n_levels, Threads n_threads)
       : n_threads_(n_threads) {
     require(codes.ndim() == 2 && codes.shape(0) > 0 && codes.shape(1) > 0,
             "codes must have shape (n_samples, n_features)");
@@ -50,13 +50,13 @@ class PyDiscreteTable {
   }
 
   PyDiscreteTable(const Lists& begin, const Codes& rows, const Bytes& values, const Bytes& rest,
-                  const Codes& n_levels, std::size_t n, int n_threads)
+                  const Codes& n_levels, std::size_t n, Threads n_threads)
       : n_threads_(n_threads) {
     const std::size_t p = length(rest);
     require(p > 0 && length(begin) == p + 1, "begin must have n_features + 1 entries");
     check_levels(n_levels, n, p);
     check_columns(begin, rows, p, n);
-    require(rows.size() == values.size(), "rows and values must be of one length");
+    require(length(rows) == length(values), "rows and values must be of one length");
     const std::int64_t* starts = begin.data();
     const std::int32_t* samples = rows.data();
     const std::uint8_t* codes = values.data();
@@ -196,7 +196,7 @@ class PyDiscreteTable {
 
 py::tuple run_information(const PyDiscreteTable& table, const Target& target, int n_levels,
                           const std::string& criterion, std::size_t n_select, double beta,
-                          const std::string& correction, double prior, bool lazy, int n_threads) {
+                          const std::string& correction, double prior, bool lazy, Threads n_threads) {
   GreedySettings settings;
   settings.criterion = criterion_of(criterion);
   settings.beta = beta;
@@ -216,7 +216,7 @@ py::tuple run_information(const PyDiscreteTable& table, const Target& target, in
   return as_tuple(selection);
 }
 
-py::tuple run_encode(const Wholes& x, std::size_t most, int n_threads) {
+py::tuple run_encode(const Wholes& x, std::size_t most, Threads n_threads) {
   require(most >= 1 && most <= 256, "most must lie in [1, 256]");
   const auto encode = [&](const auto& array) {
     require(array.ndim() == 2, "X must have shape (n_samples, n_features)");
@@ -244,7 +244,7 @@ void register_information(py::module_& module) {
   const py::arg_v prior = py::arg("prior") = 1.0;
   const py::arg_v features = py::arg("features").noconvert() = py::none();
   py::class_<PyDiscreteTable>(module, "DiscreteTable")
-      .def(py::init<const Bytes&, const Codes&, int>(), py::arg("codes").noconvert(),
+      .def(py::init<const Bytes&, const Codes&, Threads>(), py::arg("codes").noconvert(),
            py::arg("n_levels").noconvert(), py::arg("n_threads") = 1)
       .def_property_readonly("n_samples", &PyDiscreteTable::n_samples)
       .def_property_readonly("n_features", &PyDiscreteTable::n_features)
@@ -266,7 +266,7 @@ void register_information(py::module_& module) {
   module.def(
       "sparse_discrete_table",
       [](const Lists& begin, const Codes& rows, const Bytes& values, const Bytes& rest,
-         const Codes& n_levels, std::size_t n_samples, int n_threads) {
+         const Codes& n_levels, std::size_t n_samples, Threads n_threads) {
         return std::make_unique<PyDiscreteTable>(begin, rows, values, rest, n_levels,
                                                  n_samples, n_threads);
       },

@@ -4,22 +4,11 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <variant>
 
 #include "bitsieve/filters/selection.hpp"
 #include "rooms.hpp"
 
 namespace bitsieve {
-
-using Bytes = Array<std::uint8_t>;
-using Codes = Array<std::int32_t>;
-using Lists = Array<std::int64_t>;
-using Numbers = Array<double>;
-using Values = std::variant<Array<float>, Array<double>>;
-
-inline std::size_t length(const pybind11::array& array) {
-  return static_cast<std::size_t>(array.size());
-}
 
 // A table by columns: where each begins, and the samples of its entries.
 inline void check_columns(const Lists& begin, const Codes& rows, std::size_t p, std::size_t n) {

@@ -21,12 +21,8 @@ namespace py = pybind11;
 namespace bitsieve {
 namespace {
 
-using Values = std::variant<Array<float>, Array<double>>;
-using Codes = Array<std::int32_t>;
-using Rows = Array<std::int64_t>;
-
 template <typename T>
-SampleRows<T> view(const Array<T>& x) {
+SampleRows<T> relief_samples(const Array<T>& x) {
   require(x.ndim() == 2 && x.shape(0) >= 2 && x.shape(1) >= 1,
           "X must have shape (n_samples, n_features), with two samples or more");
   require(static_cast<std::uint64_t>(x.shape(0)) < (std::uint64_t{1} << 31) &&
@@ -73,7 +69,7 @@ void check_nominal(const SampleRows<T>& samples, const FeatureScale& scale) {
   }
 }
 
-std::vector<std::int32_t> check_rows(const std::optional<Rows>& rows, std::size_t n) {
+std::vector<std::int32_t> check_rows(const std::optional<Lists>& rows, std::size_t n) {
   std::vector<std::int32_t> out;
   if (!rows) {
     out.resize(n);
@@ -90,15 +86,6 @@ std::vector<std::int32_t> check_rows(const std::optional<Rows>& rows, std::size_
     out.push_back(static_cast<std::int32_t>(i));
   }
   return out;
-}
-
-void check_codes(const Codes& codes, std::size_t n, std::size_t n_classes) {
-  require(codes.ndim() == 1 && static_cast<std::size_t>(codes.size()) == n,
-          "codes must have one value a sample");
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::int32_t c = codes.data()[i];
-    require(c >= 0 && static_cast<std::size_t>(c) < n_classes, "codes must lie in [0, n_classes)");
-  }
 }
 
 template <typename Value>
@@ -131,11 +118,11 @@ Precision precision_by_name(const std::string& name) {
 
 Array<double> relief(const Values& x, const std::string& algorithm,
                      const std::optional<Codes>& codes, std::size_t n_classes,
-                     const std::optional<Array<double>>& target, const std::optional<Rows>& rows,
+                     const std::optional<Array<double>>& target, const std::optional<Lists>& rows,
                      std::size_t n_neighbors, const std::optional<Array<double>>& rank_weights,
                      const std::optional<Array<std::uint8_t>>& discrete,
                      const std::optional<Array<double>>& feature_weights,
-                     const std::string& precision, int n_threads) {
+                     const std::string& precision, Threads n_threads) {
   ReliefOptions options;
   options.rule = rule_by_name(algorithm);
   options.precision = precision_by_name(precision);
@@ -144,14 +131,13 @@ Array<double> relief(const Values& x, const std::string& algorithm,
   require(n_neighbors >= 1, "n_neighbors must be at least 1");
   return std::visit(
       [&](const auto& array) {
-        const auto samples = view(array);
+        const auto samples = relief_samples(array);
         FeatureScale scale = feature_scale(discrete, feature_weights, samples.p);
         check_nominal(samples, scale);
         const bool numeric = options.rule == ReliefRule::rrelieff;
         if (numeric) {
-          require(target && target->ndim() == 1 &&
-                      static_cast<std::size_t>(target->size()) == samples.n,
-                  "target must have one value a sample");
+          require(target.has_value(), "target is needed");
+          check_numbers(*target, samples.n, "target must have one finite value a sample");
         } else {
           require(codes.has_value(), "codes are needed");
           check_codes(*codes, samples.n, n_classes);
@@ -178,12 +164,12 @@ Array<double> relief(const Values& x, const std::string& algorithm,
       x);
 }
 
-Array<double> distances_of(const Values& x, const std::optional<Rows>& rows,
+Array<double> distances_of(const Values& x, const std::optional<Lists>& rows,
                            const std::optional<Array<std::uint8_t>>& discrete,
-                           const std::optional<Array<double>>& feature_weights, int n_threads) {
+                           const std::optional<Array<double>>& feature_weights, Threads n_threads) {
   return std::visit(
       [&](const auto& array) {
-        const auto samples = view(array);
+        const auto samples = relief_samples(array);
         FeatureScale scale = feature_scale(discrete, feature_weights, samples.p);
         check_nominal(samples, scale);
         const auto wanted = check_rows(rows, samples.n);
@@ -207,13 +193,13 @@ Array<double> distances_of(const Values& x, const std::optional<Rows>& rows,
 }
 
 py::tuple neighbors_of(const Values& x, const Codes& codes, std::size_t n_classes,
-                       const std::optional<Rows>& rows, std::size_t n_neighbors,
+                       const std::optional<Lists>& rows, std::size_t n_neighbors,
                        const std::optional<Array<std::uint8_t>>& discrete,
-                       const std::optional<Array<double>>& feature_weights, int n_threads) {
+                       const std::optional<Array<double>>& feature_weights, Threads n_threads) {
   require(n_neighbors >= 1, "n_neighbors must be at least 1");
   return std::visit(
       [&](const auto& array) -> py::tuple {
-        const auto samples = view(array);
+        const auto samples = relief_samples(array);
         FeatureScale scale = feature_scale(discrete, feature_weights, samples.p);
         check_nominal(samples, scale);
         check_codes(codes, samples.n, n_classes);
@@ -258,12 +244,12 @@ py::tuple neighbors_of(const Values& x, const Codes& codes, std::size_t n_classe
       x);
 }
 
-Array<double> weights_of_pairs(const Values& x, const std::optional<Rows>& rows,
+Array<double> weights_of_pairs(const Values& x, const std::optional<Lists>& rows,
                                const Array<double>& coefficients,
-                               const std::optional<Array<std::uint8_t>>& discrete, int n_threads) {
+                               const std::optional<Array<std::uint8_t>>& discrete, Threads n_threads) {
   return std::visit(
       [&](const auto& array) {
-        const auto samples = view(array);
+        const auto samples = relief_samples(array);
         FeatureScale scale = feature_scale(discrete, std::nullopt, samples.p);
         check_nominal(samples, scale);
         const auto wanted = check_rows(rows, samples.n);
@@ -271,9 +257,11 @@ Array<double> weights_of_pairs(const Values& x, const std::optional<Rows>& rows,
                     static_cast<std::size_t>(coefficients.shape(0)) == wanted.size() &&
                     static_cast<std::size_t>(coefficients.shape(1)) == samples.n,
                 "coefficients must have shape (rows, n_samples)");
+        const double* c = coefficients.data();
+        require(std::all_of(c, c + coefficients.size(), [](double v) { return std::isfinite(v); }),
+                "coefficients must be finite");
         Array<double> out(static_cast<py::ssize_t>(samples.p));
         double* weights = out.mutable_data();
-        const double* c = coefficients.data();
         const py::gil_scoped_release release;
         const InterruptScope scope(python_interrupt);
         measure_ranges(samples, n_threads, &scale);

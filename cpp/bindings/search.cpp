@@ -16,13 +16,19 @@ namespace {
 
 using Vector = Array<double>;
 
+// Sums of two positions stay finite, and so do squares of a difference of scores. No search gets
+// there by itself: a step is at most 1e100.
+constexpr double largest_position = 1e150;
+constexpr std::int64_t most_iterations = std::int64_t{1} << 53;
+
 void check_position(const Vector& values, const char* name) {
   if (values.ndim() != 1 || values.shape(0) == 0) {
     throw std::invalid_argument(std::string(name) + " must be one-dimensional and not empty");
   }
   const double* v = values.data();
-  if (!std::all_of(v, v + values.shape(0), [](double x) { return std::isfinite(x); })) {
-    throw std::invalid_argument(std::string(name) + " must be finite");
+  if (!std::all_of(v, v + values.shape(0),
+                   [](double x) { return std::abs(x) <= largest_position; })) {
+    throw std::invalid_argument(std::string(name) + " must be finite, and 1e150 at most");
   }
 }
 
@@ -32,9 +38,10 @@ BinarySpsa make_spsa(const Vector& start, std::uint64_t seed, double perturbatio
   check_position(start, "start");
   const auto n_features = static_cast<std::size_t>(start.shape(0));
   if (!(perturbation > 0.0) || !(stability >= 0.0) || !(decay >= 0.0) || !(step_fraction > 0.0) ||
-      !std::isfinite(perturbation + stability + decay + step_fraction)) {
+      !(std::max({perturbation, stability, decay, step_fraction}) <= largest_position)) {
     throw std::invalid_argument(
-        "perturbation and step_fraction must be above 0, stability and decay at least 0");
+        "perturbation and step_fraction must be above 0, stability and decay at least 0, and all "
+        "of them 1e150 at most");
   }
   if (!std::isnan(gain) && !(gain > 0.0 && std::isfinite(gain))) {
     throw std::invalid_argument("gain must be above 0, or NaN for the automatic one");
@@ -63,8 +70,8 @@ Array<Word> ask(BinarySpsa& spsa) {
 }
 
 void tell(BinarySpsa& spsa, double plus, double minus) {
-  if (!std::isfinite(plus) || !std::isfinite(minus)) {
-    throw std::invalid_argument("scores must be finite");
+  if (!(std::abs(plus - minus) <= largest_position)) {
+    throw std::invalid_argument("scores must be finite, and differ by 1e150 at most");
   }
   spsa.tell(plus, minus);
 }
@@ -82,8 +89,11 @@ void set_state(BinarySpsa& spsa, const Vector& position, std::int64_t iteration,
     throw std::invalid_argument("w has " + std::to_string(position.shape(0)) +
                                 " features, the search has " + std::to_string(spsa.n_features()));
   }
-  if (iteration < 0 || !(mean_square >= 0.0)) {
-    throw std::invalid_argument("iteration and mean_square of a state cannot be negative");
+  if (iteration < 0 || iteration >= most_iterations) {
+    throw std::invalid_argument("iteration must lie in [0, 2^53), got " + std::to_string(iteration));
+  }
+  if (!(mean_square >= 0.0 && mean_square <= largest_position * largest_position)) {
+    throw std::invalid_argument("mean_square must lie in [0, 1e300]");
   }
   spsa.set_state(position.data(), SpsaState{iteration, mean_square});
 }

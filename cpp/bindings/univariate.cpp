@@ -17,10 +17,6 @@ namespace py = pybind11;
 namespace bitsieve {
 namespace {
 
-using Values = std::variant<Array<float>, Array<double>>;
-using Codes = Array<std::int32_t>;
-using Numbers = Array<double>;
-
 // Calls function(SampleRows<T>) without the GIL.
 template <typename Function>
 void over(const Values& x, Function&& function) {
@@ -51,25 +47,12 @@ std::size_t samples(const Values& x) {
   return std::visit([](const auto& a) { return static_cast<std::size_t>(a.shape(0)); }, x);
 }
 
-void check_codes(const Codes& codes, std::size_t n_samples, std::size_t n_classes) {
-  require(codes.ndim() == 1 && static_cast<std::size_t>(codes.size()) == n_samples,
-          "codes must have one value a sample");
-  require(n_classes >= 1, "n_classes must be at least 1");
-  for (std::size_t i = 0; i < n_samples; ++i) {
-    const std::int32_t c = codes.data()[i];
-    require(c >= 0 && static_cast<std::size_t>(c) < n_classes, "codes must lie in [0, n_classes)");
-  }
-}
-
-void check_numbers(const Numbers& y, std::size_t n_samples) {
-  require(y.ndim() == 1 && static_cast<std::size_t>(y.size()) == n_samples,
-          "y must have one value a sample");
-}
+constexpr const char* y_message = "y must have one finite value a sample";
 
 using Pair = std::pair<Numbers, Numbers>;
 
 Pair moments_of_classes(const Values& x, const Codes& codes, std::size_t n_classes,
-                             int n_threads) {
+                             Threads n_threads) {
   const std::size_t p = check_table(x);
   check_codes(codes, samples(x), n_classes);
   Numbers mean({n_classes, p}), square({n_classes, p});
@@ -82,9 +65,9 @@ Pair moments_of_classes(const Values& x, const Codes& codes, std::size_t n_class
   return {mean, square};
 }
 
-Pair moments_with_target(const Values& x, const Numbers& y, int n_threads) {
+Pair moments_with_target(const Values& x, const Numbers& y, Threads n_threads) {
   const std::size_t p = check_table(x);
-  check_numbers(y, samples(x));
+  check_numbers(y, samples(x), y_message);
   Numbers square(static_cast<py::ssize_t>(p)), cross(static_cast<py::ssize_t>(p));
   double* squares = square.mutable_data();
   double* products = cross.mutable_data();
@@ -93,9 +76,9 @@ Pair moments_with_target(const Values& x, const Numbers& y, int n_threads) {
   return {square, cross};
 }
 
-Numbers products_with_target(const Values& x, const Numbers& y, int n_threads) {
+Numbers products_with_target(const Values& x, const Numbers& y, Threads n_threads) {
   const std::size_t p = check_table(x);
-  check_numbers(y, samples(x));
+  check_numbers(y, samples(x), y_message);
   Numbers cross(static_cast<py::ssize_t>(p));
   double* products = cross.mutable_data();
   const double* target = y.data();
@@ -103,7 +86,7 @@ Numbers products_with_target(const Values& x, const Numbers& y, int n_threads) {
   return cross;
 }
 
-Numbers wins_of_pairs(const Values& x, const Codes& codes, int n_threads) {
+Numbers wins_of_pairs(const Values& x, const Codes& codes, Threads n_threads) {
   const std::size_t p = check_table(x), n = samples(x);
   check_codes(codes, n, 2);
   std::size_t n_high = 0;
@@ -117,10 +100,10 @@ Numbers wins_of_pairs(const Values& x, const Codes& codes, int n_threads) {
 }
 
 std::tuple<Numbers, Numbers, Numbers> sums_of_ranks(const Values& x, const Codes& codes, std::size_t n_classes,
-                        const std::optional<Numbers>& y, int n_threads) {
+                        const std::optional<Numbers>& y, Threads n_threads) {
   const std::size_t p = check_table(x);
   check_codes(codes, samples(x), n_classes);
-  if (y) check_numbers(*y, samples(x));
+  if (y) check_numbers(*y, samples(x), y_message);
   Numbers sums({n_classes, p}), ties(static_cast<py::ssize_t>(p));
   Numbers cross(static_cast<py::ssize_t>(y ? p : 0));
   double* sum = sums.mutable_data();

@@ -17,9 +17,9 @@ from bitsieve.data import Table, read_table
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_array_is_kept(dtype):
     X = np.random.default_rng(0).standard_normal((5, 7)).astype(dtype)
-    assert Table(X).X is X
+    assert np.shares_memory(Table(X).X, X)
     X.setflags(write=False)
-    assert Table(X).X is X
+    assert np.shares_memory(Table(X).X, X)
 
 
 def test_other_layouts_are_converted_once():
@@ -162,3 +162,13 @@ def test_bad_groups_of_a_file_are_named(tmp_path: Path, groups: str, message: st
     path.write_text("patient,g1,g2,y\np1,1,2,a\np1,2,,b\np3,3,5,a\n")
     with pytest.raises(ValueError, match=message):
         read_table(path, target="y", index="patient", groups=groups)
+
+
+def test_nothing_public_can_be_changed():
+    X, y = np.arange(12.0).reshape(6, 2), np.array([0, 1] * 3)
+    table = Table(X, y)
+    for each in (table, pickle.loads(pickle.dumps(table))):
+        for name in ("X", "y", "classes", "codes", "features", "centre", "max_abs"):
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(each, name)[...] = 1
+    X[0, 0] = y[0] = 1  # the user's own arrays stay theirs

@@ -20,6 +20,7 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import bitsieve.fitness
 from bitsieve import Masks
@@ -387,3 +388,14 @@ def test_bootstrap_splits_go_the_general_way() -> None:
     assert fitness.kernel is None
     expected = cross_val_score(KNeighborsClassifier(3), X, Y, cv=cv)
     np.testing.assert_array_equal(fitness.evaluate_splits(ALL)[0], expected)
+
+
+def test_a_long_evaluation_is_said_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 4)), np.arange(30) % 2
+    assert 0 < compile(KNeighborsClassifier(1), X, y).seconds_per_evaluation() < 10
+    assert compile(DecisionTreeClassifier(), X, y).seconds_per_evaluation() is None
+    monkeypatch.setattr("bitsieve.fitness.compiler._MANY_STEPS", 1)
+    for seconds, text in ((12.4, "12 seconds"), (270.0, "4 minutes")):
+        monkeypatch.setattr(KnnFitness, "seconds_per_evaluation", lambda self, s=seconds: s)
+        with pytest.warns(UserWarning, match=f"take about {text}: all pairs of 30 samples"):
+            compile(KNeighborsClassifier(1), X, y)

@@ -9,7 +9,7 @@ import twin_knn
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
-from bitsieve import Masks
+from bitsieve import Masks, _core
 from bitsieve.fitness import Fitness, compile
 
 PAIRS = [(np.arange(3, 45), np.arange(3)), (np.arange(0, 45, 2), np.arange(1, 45, 2))]
@@ -47,6 +47,20 @@ def test_one_flip_neighbours(isa: str, kind: str, p: int) -> None:
         np.testing.assert_array_equal(got, fitness.evaluate_splits(masks), err_msg=name)
         if name != "full":
             np.testing.assert_array_equal(got, _twin(fitness, masks, 1), err_msg=name)
+
+
+@pytest.mark.parametrize("kind", ["scales", "integers", "offset"])
+def test_more_samples_than_a_state_is_kept_for(isa: str, kind: str) -> None:
+    # Panels of 128 rows, the last one cut off.
+    n, p = _core.matrix_samples + 70, 19
+    X, y = tables.table(kind, np.random.default_rng(0), n, p), np.arange(n) % 3
+    options = {"scoring": "balanced_accuracy", "resample": True, "n_repeats": 2, "cv": 3}
+    fitness = compile(KNeighborsClassifier(1), X, y, n_jobs=2, **options)
+    for name, base in _bases(np.random.default_rng(p), p).items():
+        flips = [p // 2, 0, p - 1, p // 2]
+        near = Masks.neighbours(base, p, flips)
+        expected = fitness.evaluate_splits(base ^ np.eye(p, dtype=bool)[flips], seeds=3)
+        np.testing.assert_array_equal(fitness.evaluate_splits(near, seeds=3), expected, name)
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy"])

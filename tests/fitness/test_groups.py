@@ -87,8 +87,10 @@ def test_bad_groups_are_refused_at_the_binding() -> None:
     for groups in (np.array([0, 1, 2, 0, 1, 3], np.int32), np.array([0, 1, 2, 0, 1, -1], np.int32)):
         with pytest.raises(ValueError, match="groups must lie in"):
             _core.group_folds(codes, 1, groups, 3, 2, 1, 0)
-    with pytest.raises(ValueError, match="of one length"):
-        _core.group_folds(codes, 1, np.zeros(5, np.int32), 1, 2, 1, 0)
+    with pytest.raises(ValueError, match="one value a sample"):
+        _core.group_folds(codes, 1, np.zeros(5, np.int32), 2, 2, 1, 0)
+    with pytest.raises(ValueError, match="n_groups must lie in"):
+        _core.group_folds(codes, 1, np.zeros(6, np.int32), 1, 2, 1, 0)
 
 
 def test_a_number_of_folds_means_folds_of_groups() -> None:

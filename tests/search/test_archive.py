@@ -55,7 +55,7 @@ def test_state_round_trip():
     for step, (i, score) in enumerate(
         [(1, 0.5), (2, 0.7), (1, 0.6), (3, 0.7), (4, 0.1), (5, 0.65)]
     ):
-        archive.add(key(i), score, 1, step, step)
+        archive.add(key(i), score, i.bit_count(), step, step)
     other = Archive(3, 20)
     other.set_state(archive.state())
     assert other.ranked(9) == archive.ranked(9)

@@ -339,8 +339,8 @@ def flip_a_byte(path):
         (lambda path: path.write_bytes(b""), "is damaged or is not a checkpoint"),
         (lambda path: path.write_text("hello"), "is damaged or is not a checkpoint"),
         (lambda path: np.savez(path, a=np.zeros(3)), "is damaged or is not a checkpoint"),
-        (lambda path: rewrite(path, schema=99), "has schema 99, this version reads 1"),
-        (lambda path: rewrite(path, fingerprint="abc"), "written by another run .*'abc'"),
+        (lambda path: rewrite(path, schema=99), "has schema 99, this version reads 2"),
+        (lambda path: rewrite(path, fingerprint="abc"), "written by another run .*'abc'.*renamed"),
     ],
 )
 def test_bad_files_are_refused_by_name(tmp_path, damage, message):
@@ -360,7 +360,7 @@ def test_nothing_is_pickled(tmp_path):
     spsa_run(toy(), checkpoint=tmp_path)
     with zipfile.ZipFile(the_file(tmp_path)) as archive:
         meta = json.loads(archive.read("meta.json"))
-    assert meta["schema"] == 1
+    assert meta["schema"] == 2
     with np.load(the_file(tmp_path), allow_pickle=False) as archive:
         for name in archive.files:
             if name != "meta.json":

@@ -599,3 +599,16 @@ def test_the_observed_score_is_that_of_the_chosen_mask():
     assert result.observed_score < result.best_observed_score
     best = max(finalist.observed_score for finalist in result.finalists)
     assert best == result.best_observed_score
+
+
+def test_whatever_the_time_every_finalist_that_is_kept_is_measured():
+    for n_finalists in (1, 2, 10):
+        for n_measurements in (1, 2, 5):
+            most = (n_finalists + 1) * n_measurements
+            for count in range(most + 2):
+                ends = time.perf_counter() + 1000.0 * (count + 0.5)
+                kept, passes = final.Deadline(ends, 1000.0).affordable(n_finalists, n_measurements)
+                assert 1 <= kept <= n_finalists
+                assert 1 <= passes <= n_measurements
+                if count >= most:
+                    assert (kept, passes) == (n_finalists, n_measurements)

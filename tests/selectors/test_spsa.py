@@ -617,13 +617,9 @@ def test_missing_values_and_weights_reach_the_estimator() -> None:
 
 def test_a_long_evaluation_is_said_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = _iris()
-    expected = compile_fitness(KNeighborsClassifier(1), X, y, n_jobs=1).expected_seconds
-    assert 0 < expected < 0.01
-    larger = Table(np.tile(X, (20, 1)), np.tile(y, 20))
-    more = compile_fitness(KNeighborsClassifier(1), larger, None, n_jobs=1).expected_seconds
-    assert more == pytest.approx(400 * expected)
-    monkeypatch.setattr(KnnFitness, "expected_seconds", 200.0)
-    with pytest.warns(UserWarning, match=r"150 samples x 4 features takes about 3 min here"):
+    monkeypatch.setattr("bitsieve.fitness.compiler._MANY_STEPS", 0)
+    monkeypatch.setattr(KnnFitness, "seconds_per_evaluation", lambda self: 200.0)
+    with pytest.warns(UserWarning, match=r"one evaluation will take about 3 minutes"):
         BinarySPSA(KNeighborsClassifier(1), max_iter=1, n_repeats=1).fit(X, y)
 
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "bitsieve/core/parallel.hpp"
 #include "bitsieve/core/rng.hpp"
 
 namespace bitsieve {
@@ -47,6 +48,7 @@ void stratified_folds(const std::int32_t* codes, std::size_t n, std::size_t n_cl
   }
   std::vector<std::int32_t> labels;
   for (std::size_t r = 0; r < n_repeats; ++r) {
+    check_interrupt();
     PhiloxStream rng = repeat_stream(seed, r);
     for (std::size_t c = 0; c < n_classes; ++c) {
       labels = dealt[c];
@@ -61,6 +63,7 @@ void stratified_folds(const std::int32_t* codes, std::size_t n, std::size_t n_cl
 void shuffled_folds(std::size_t n, std::size_t n_splits, std::size_t n_repeats, std::uint64_t seed,
                     std::int32_t* folds) {
   for (std::size_t r = 0; r < n_repeats; ++r) {
+    check_interrupt();
     PhiloxStream rng = repeat_stream(seed, r);
     std::int32_t* row = folds + r * n;
     for (std::size_t i = 0; i < n; ++i) row[i] = static_cast<std::int32_t>(i % n_splits);

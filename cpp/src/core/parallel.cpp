@@ -59,7 +59,7 @@ bool spin_until(Condition&& condition) {
 
 struct Job {
   std::size_t n_chunks;
-  const std::function<void(std::size_t, int)>* body;
+  const FunctionRef<std::size_t, int>* body;
   std::atomic<std::size_t> next{0};
   std::atomic<bool> cancelled{false};
   std::atomic<int> next_worker{1};
@@ -191,7 +191,7 @@ Pool& pool() {
 
 unsigned fork_generation() { return generation.load(); }
 
-void renew_after_fork(std::atomic<unsigned>& seen, const std::function<void()>& renew) {
+void renew_after_fork(std::atomic<unsigned>& seen, FunctionRef<> renew) {
   if (seen.load() == generation.load()) return;
   const std::lock_guard<std::mutex> lock(renewal_mutex);
   if (seen.load() == generation.load()) return;
@@ -209,7 +209,7 @@ void check_interrupt() {
 }
 
 void parallel_for_worker(std::size_t n_chunks, int n_threads,
-                         const std::function<void(std::size_t, int)>& body) {
+                         FunctionRef<std::size_t, int> body) {
   if (n_chunks == 0) return;
   const int wanted = std::clamp(n_threads, 1, max_threads);
   const int n_helpers =
@@ -229,7 +229,7 @@ void parallel_for_worker(std::size_t n_chunks, int n_threads,
 }
 
 void parallel_for(std::size_t n_chunks, int n_threads,
-                  const std::function<void(std::size_t)>& body) {
+                  FunctionRef<std::size_t> body) {
   parallel_for_worker(n_chunks, n_threads, [&](std::size_t chunk, int) { body(chunk); });
 }
 

@@ -100,6 +100,7 @@ void float_gram(const TableView& table, const std::vector<std::int32_t>& added,
     const float sign = features == &added ? 1.0f : -1.0f;
     for (std::size_t begin = 0; begin < features->size(); begin += step) {
       const std::size_t end = std::min(begin + step, features->size());
+      check_interrupt();
       for (std::size_t b = begin; b < end; b += gram_block) {
         const std::size_t m = std::min(gram_block, end - b);
         if (squares != nullptr) {

@@ -9,10 +9,6 @@
 #include "knn_worker.hpp"
 
 namespace bitsieve {
-namespace {
-
-constexpr std::size_t expanded_masks = 1024;       // written out at a time where no kernel serves
-constexpr std::size_t most_candidates = 40000000;  // of a layout: 160 MB
 
 // Tests and candidates in the kernel's layout: for each split its training samples, grouped by
 // class and then once more, so that "all other classes" is one run too.
@@ -20,6 +16,11 @@ struct FlipLayout {
   std::vector<FlipTest> tests;
   std::vector<std::int32_t> candidates;
 };
+
+namespace {
+
+constexpr std::size_t expanded_masks = 1024;       // written out at a time where no kernel serves
+constexpr std::size_t most_candidates = 40000000;  // of a layout: 160 MB
 
 bool fits(const Splits& splits) {
   std::size_t candidates = 0;
@@ -50,7 +51,7 @@ FlipLayout lay_out(const Splits& splits, const std::int32_t* codes, std::size_t 
       const std::size_t c = static_cast<std::size_t>(codes[i]);
       const std::int32_t counter = static_cast<std::int32_t>(s * n_classes + c);
       out.tests.push_back(
-          {i, counter, begin[c], begin[c + 1], begin[c + 1], begin[c + n_classes]});
+          {i, i, counter, begin[c], begin[c + 1], begin[c + 1], begin[c + n_classes]});
     }
   }
   return out;
@@ -59,65 +60,144 @@ FlipLayout lay_out(const Splits& splits, const std::int32_t* codes, std::size_t 
 }  // namespace
 
 // One pass over the table for one-flip neighbours under 1-NN.
+//
+// Cost: n^2 / 2 products a feature of the base, once, and n^2 steps a flip; of n rows where the
+// state has their matrix, else of a panel of rows at a time, for any number of samples.
 class KnnFitness::Flips {
  public:
-  // The state of the fitness must stand at the base mask.
-  Flips(KnnFitness& fitness, const Word* base, const Splits& splits, Score score)
+  // The state of the fitness must stand at the base mask where `from_state` says so.
+  Flips(KnnFitness& fitness, const Word* base, const Splits& splits, Score score, bool from_state)
       : fitness_(fitness),
         table_(fitness.table_),
         base_(base),
         splits_(splits),
         score_(score),
+        from_state_(from_state),
         layout_(lay_out(splits, fitness.codes_, table_.n_samples, fitness.settings_.n_classes)),
-        tests_{layout_.tests.data(), layout_.tests.size(), layout_.candidates.data(),
-               splits.n_splits * fitness.settings_.n_classes},
-        distances_(table_.n_samples * table_.ld, 0.0f),
+        n_counters_(splits.n_splits * fitness.settings_.n_classes),
+        squares_(table_.ld, 0.0),
         margin_(table_.n_samples) {
-    const FixedGram& gram = fitness.state_->gram();
-    const double n_products = static_cast<double>(fitness.state_->n_selected());
-    const double floor = n_products * 2 * gram.unit() + (n_products + 1) * underflow;
+    list_bits(base, fitness.n_words_, base_features_);
+    const double n_products = static_cast<double>(base_features_.size());
+    double share = float_share, floor = (n_products + 1) * underflow;
+    if (from_state) {
+      const FixedGram& gram = fitness.state_->gram();
+      for (std::size_t i = 0; i < table_.n_samples; ++i) {
+        squares_[i] = static_cast<double>(gram.at(i, i)) * gram.unit();
+      }
+      floor += n_products * 2 * gram.unit();
+    } else {
+      for (const std::int32_t f : base_features_) {
+        const float* row = table_.row(static_cast<std::size_t>(f));
+        for (std::size_t i = 0; i < table_.n_samples; ++i) {
+          squares_[i] += static_cast<double>(row[i]) * row[i];
+        }
+      }
+      share += gram_error(base_features_.size());
+    }
     std::vector<double> roots(table_.n_samples);
     double farthest = 0;
     for (std::size_t i = 0; i < table_.n_samples; ++i) {
-      for (std::size_t j = 0; j < table_.n_samples; ++j) {
-        // Exact in the state's units, rounded once.
-        const std::int64_t distance = gram.at(i, i) + gram.at(j, j) - 2 * gram.at(i, j);
-        distances_[i * table_.ld + j] =
-            static_cast<float>(static_cast<double>(distance) * gram.unit());
-      }
-      roots[i] = std::sqrt(float_share * static_cast<double>(gram.at(i, i)) * gram.unit() + floor);
+      roots[i] = std::sqrt(share * squares_[i] + floor);
       farthest = std::max(farthest, roots[i]);
     }
     for (std::size_t i = 0; i < table_.n_samples; ++i) {
       const double reach = roots[i] + farthest;
       margin_[i] = static_cast<float>(reach * reach * 1.001 + underflow);
     }
-    list_bits(base, fitness.n_words_, base_features_);
   }
 
   void run(const std::int64_t* flips, std::size_t n_masks, int n_threads, double* scores) {
     auto& pool = fitness_.workers(n_threads);
+    const std::size_t panel_rows = from_state_ ? table_.ld : std::min(table_.ld, most_rows);
+    distances_.resize(panel_rows * table_.ld);
+    if (from_state_) copy_distances();
+    // Hits of many flips are kept while the panels pass.
+    const std::size_t at_once =
+        std::max<std::size_t>(most_hits / n_counters_, 1024) / flip_lanes * flip_lanes;
     std::vector<std::uint64_t> open(pool.size(), 0);
-    const std::size_t n_blocks = (n_masks + flip_lanes - 1) / flip_lanes;
-    parallel_for_worker(n_blocks, n_threads, [&](std::size_t b, int w) {
-      const std::size_t first = b * flip_lanes;
-      const std::size_t worker = static_cast<std::size_t>(w);
-      open[worker] += block(flips + first, std::min(flip_lanes, n_masks - first), *pool[worker],
-                            scores + first * splits_.n_splits);
-    });
+    for (std::size_t first = 0; first < n_masks; first += at_once) {
+      const std::size_t count = std::min(at_once, n_masks - first);
+      const std::size_t n_blocks = (count + flip_lanes - 1) / flip_lanes;
+      hits_.assign(n_blocks * flip_lanes * n_counters_, 0);
+      for (std::size_t row = 0; row < table_.n_samples; row += panel_rows) {
+        if (!from_state_) make_distances(row, std::min(row + panel_rows, table_.ld), n_threads);
+        gather_tests(row, row + panel_rows);
+        parallel_for_worker(n_blocks, n_threads, [&](std::size_t b, int w) {
+          const std::size_t begin = b * flip_lanes;
+          const std::size_t worker = static_cast<std::size_t>(w);
+          open[worker] += block(flips + first + begin, std::min(flip_lanes, count - begin),
+                                *pool[worker], hits_.data() + begin * n_counters_);
+        });
+      }
+      parallel_for(n_blocks, n_threads, [&](std::size_t b) {
+        for (std::size_t m = b * flip_lanes; m < std::min(count, (b + 1) * flip_lanes); ++m) {
+          double* out = scores + (first + m) * splits_.n_splits;
+          if (base_features_.size() == 1 && flips[first + m] == base_features_[0]) {
+            fitness_.empty_scores(splits_, score_, out);
+          } else {
+            fitness_.scores_of(hits_.data() + m * n_counters_, splits_, score_, out);
+          }
+        }
+      });
+    }
     for (const std::uint64_t count : open) fitness_.counters_.flips_open += count;
   }
 
  private:
+  static constexpr std::size_t most_rows = 128;                    // of a panel
+  static constexpr std::size_t most_hits = std::size_t{1} << 24;  // kept at once: 64 MB
+
+  // Exact in the state's units, rounded once.
+  void copy_distances() {
+    const FixedGram& gram = fitness_.state_->gram();
+    for (std::size_t i = 0; i < table_.n_samples; ++i) {
+      for (std::size_t j = 0; j < table_.n_samples; ++j) {
+        const std::int64_t distance = gram.at(i, i) + gram.at(j, j) - 2 * gram.at(i, j);
+        distances_[i * table_.ld + j] =
+            static_cast<float>(static_cast<double>(distance) * gram.unit());
+      }
+    }
+  }
+
+  // Rows [begin, end), 16 to a task, in float32.
+  void make_distances(std::size_t begin, std::size_t end, int n_threads) {
+    products_.resize(distances_.size());
+    partial_.resize(distances_.size());
+    parallel_for((end - begin) / 16, n_threads, [&](std::size_t k) {
+      const std::size_t first = begin + k * 16, offset = k * 16 * table_.ld;
+      float_gram(table_, base_features_, {}, {first, first + 16, 0, table_.ld, false},
+                 products_.data() + offset, partial_.data() + offset);
+      for (std::size_t i = first; i < first + 16; ++i) {
+        const float* products = products_.data() + (i - begin) * table_.ld;
+        float* distances = distances_.data() + (i - begin) * table_.ld;
+        for (std::size_t j = 0; j < table_.ld; ++j) {
+          const double distance = squares_[i] + squares_[j] - 2 * static_cast<double>(products[j]);
+          distances[j] = static_cast<float>(std::max(distance, 0.0));
+        }
+      }
+    });
+  }
+
+  // The tests of the samples [begin, end).
+  void gather_tests(std::size_t begin, std::size_t end) {
+    tests_.clear();
+    for (FlipTest test : layout_.tests) {
+      const std::size_t i = static_cast<std::size_t>(test.sample);
+      if (i < begin || i >= end) continue;
+      test.row = static_cast<std::int32_t>(i - begin);
+      tests_.push_back(test);
+    }
+  }
+
   // Up to flip_lanes flips; returns how many (test, flip) pairs the arbiter had to decide.
   std::uint64_t block(const std::int64_t* flips, std::size_t lanes, Worker& worker,
-                      double* scores) const {
+                      std::int32_t* hits) const {
     alignas(cache_line) float sign[flip_lanes] = {};
     alignas(cache_line) float spread[flip_lanes] = {};
     worker.values.assign(table_.n_samples * flip_lanes, 0.0f);
-    worker.correct.resize(tests_.n_counters * flip_lanes);
-    worker.hits.resize(tests_.n_counters);
-    worker.unsure.resize(tests_.n_tests);
+    worker.correct.resize(n_counters_ * flip_lanes);
+    worker.unsure.resize(tests_.size());
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const std::size_t f = static_cast<std::size_t>(flips[lane]);
       const float* row = table_.row(f);
@@ -127,31 +207,26 @@ class KnnFitness::Flips {
       sign[lane] = get_bit(base_, f) ? -1.0f : 1.0f;
       spread[lane] = static_cast<float>(table_.max_abs[f]);
     }
+    const FlipTests tests{tests_.data(), tests_.size(), layout_.candidates.data(), n_counters_};
     kernels().flips_nearest(worker.values.data(), distances_.data(), table_.ld, sign,
-                            margin_.data(), spread, tests_, worker.correct.data(),
+                            margin_.data(), spread, tests, worker.correct.data(),
                             worker.unsure.data());
     std::uint64_t decided = 0;
-    for (std::size_t t = 0; t < tests_.n_tests; ++t) {
+    for (std::size_t t = 0; t < tests_.size(); ++t) {
       unsigned open = worker.unsure[t] & ((1u << lanes) - 1u);
       for (; open != 0; open &= open - 1) {
         const std::size_t lane = static_cast<std::size_t>(std::countr_zero(open));
         const std::size_t f = static_cast<std::size_t>(flips[lane]);
         ++decided;
-        if (arbitrate(layout_.tests[t], f, lane, sign[lane], worker)) {
-          ++worker.correct[static_cast<std::size_t>(layout_.tests[t].counter) * flip_lanes + lane];
+        if (arbitrate(tests_[t], f, lane, sign[lane], worker)) {
+          ++worker.correct[static_cast<std::size_t>(tests_[t].counter) * flip_lanes + lane];
         }
       }
     }
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      double* out = scores + lane * splits_.n_splits;
-      if (base_features_.size() == 1 && flips[lane] == base_features_[0]) {
-        fitness_.empty_scores(splits_, score_, out);
-        continue;
+      for (std::size_t c = 0; c < n_counters_; ++c) {
+        hits[lane * n_counters_ + c] += worker.correct[c * flip_lanes + lane];
       }
-      for (std::size_t c = 0; c < tests_.n_counters; ++c) {
-        worker.hits[c] = worker.correct[c * flip_lanes + lane];
-      }
-      fitness_.scores_of(worker.hits.data(), splits_, score_, out);
     }
     return decided;
   }
@@ -160,10 +235,11 @@ class KnnFitness::Flips {
   bool arbitrate(const FlipTest& test, std::size_t flip, std::size_t lane, float sign,
                  Worker& worker) const {
     const std::size_t i = static_cast<std::size_t>(test.sample);
+    const float* distances = distances_.data() + static_cast<std::size_t>(test.row) * table_.ld;
     const double own = static_cast<double>(worker.values[i * flip_lanes + lane]);
     const auto approximate = [&](std::size_t j) {
       const double d = own - static_cast<double>(worker.values[j * flip_lanes + lane]);
-      return static_cast<double>(distances_[i * table_.ld + j]) + static_cast<double>(sign) * d * d;
+      return static_cast<double>(distances[j]) + static_cast<double>(sign) * d * d;
     };
     const auto for_candidates = [&](auto&& body) {
       for (std::int32_t c = test.same_begin; c < test.same_end; ++c) {
@@ -205,11 +281,15 @@ class KnnFitness::Flips {
   const Word* base_;
   const Splits& splits_;
   Score score_;
+  bool from_state_;
   FlipLayout layout_;
-  FlipTests tests_;
-  AlignedVector<float> distances_;  // [n][ld] under the base mask
+  std::size_t n_counters_;
+  std::vector<FlipTest> tests_;      // of the panel
+  AlignedVector<float> distances_;   // [rows of the panel][ld] under the base mask
+  AlignedVector<float> products_, partial_;
+  std::vector<double> squares_;
   std::vector<float> margin_;
-  std::vector<std::int32_t> base_features_;
+  std::vector<std::int32_t> base_features_, hits_;
 };
 
 void KnnFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
@@ -236,9 +316,12 @@ void KnnFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
   if (from_state) {
     state().move_to(base, n_threads);
     counters_.fixed_features += move;
+  }
+  if ((from_state || !matrices) && single && shared && settings_.n_neighbors == 1) {
     const Splits& splits = splits_for(seeds[0], *workers(n_threads)[0]);
-    if (single && shared && settings_.n_neighbors == 1 && fits(splits)) {
-      Flips(*this, base, splits, score).run(flips + begin[0], n_masks, n_threads, scores);
+    if (fits(splits)) {
+      Flips(*this, base, splits, score, from_state)
+          .run(flips + begin[0], n_masks, n_threads, scores);
       return;
     }
   }

@@ -185,7 +185,7 @@ void flips_nearest(const float* values, const float* base, std::size_t ld, const
   for (std::size_t t = 0; t < tests.n_tests; ++t) {
     const FlipTest& test = tests.tests[t];
     const std::size_t i = static_cast<std::size_t>(test.sample);
-    const float* distances = base + i * ld;
+    const float* distances = base + static_cast<std::size_t>(test.row) * ld;
     F own[J], nearest[2][J];
     for (int v = 0; v < J; ++v) own[v] = Isa::load(values + i * flip_lanes + v * Isa::width);
     for (int side = 0; side < 2; ++side) {

@@ -143,7 +143,8 @@ def make_hot_copy(
             ends = np.stack([low, high]) - centre[part]
             max_abs[part] = np.abs(ends.astype(dtype)).max(axis=0)
     _refuse_range(max_abs, varies, dtype, names)
-    features.setflags(write=False)
+    for array in (features, centre, max_abs, exact):
+        array.setflags(write=False)
     return HotCopy(features, centre, max_abs, exact)
 
 

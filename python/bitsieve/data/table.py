@@ -32,7 +32,8 @@ class Table:
     """Samples x features with names and a target, checked once.
 
     A table keeps the user's array by reference (`X`) and makes its *hot copy*, centred and
-    feature-major, when a kernel first asks for it. Do not change the array afterwards.
+    feature-major, when a kernel first asks for it. Do not change the array afterwards. The arrays
+    of a table are read-only: what was checked stays as it was.
 
     A table is finite unless it says so: `has_missing` is False, or X may hold NaN for values that
     are not known. Such a table is made with ``missing="keep"`` alone; whoever takes no missing
@@ -132,14 +133,16 @@ class Table:
     ) -> None:
         self.dtype = check_dtype(dtype)
         keep = check_missing(missing)
-        self.X, self.names = check_matrix(X, names, allow_nan=keep)
+        array, self.names = check_matrix(X, names, allow_nan=keep)
+        self.X = read_only(array)
         self.n_missing = count_missing(self.X) if keep else 0
         self.discrete = check_discrete(discrete, self.n_features)
         self.y = self.classes = self.codes = self.task = None
         if y is not None:
             target = check_target(y, self.n_samples, task)
-            self.y, self.task = target.y, target.task
-            self.classes, self.codes = target.classes, target.codes
+            self.y, self.task = read_only(target.y), target.task
+            if target.classes is not None and target.codes is not None:
+                self.classes, self.codes = read_only(target.classes), read_only(target.codes)
         self.sample_names = _sample_names(X, sample_names, self.n_samples)
         self.target_name = target_name
         self.groups = None if groups is None else group_codes(groups, self.n_samples)
@@ -289,7 +292,9 @@ class Table:
         return {k: v for k, v in self.__dict__.items() if k not in ("_hot", "_lock")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _hot=None, _lock=threading.Lock())
+        arrays = ("X", "y", "classes", "codes")
+        frozen = {name: read_only(state[name]) for name in arrays if state[name] is not None}
+        self.__dict__.update(state, **frozen, _hot=None, _lock=threading.Lock())
 
     def __repr__(self) -> str:
         shape = f"{plural(self.n_samples, 'sample')} x {plural(self.n_features, 'feature')}"
@@ -303,6 +308,13 @@ class Table:
         more = len(self.classes) - len(shown)
         text = ", ".join(shown) + (f" and {more} more" if more else "")
         return f"Table({shape}, {self.task}: {text})"
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of an array through which nobody can change it."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 def _sample_names(X: Any, given: Sequence[object] | None, n_samples: int) -> list[str] | None:

@@ -49,6 +49,7 @@ class Fitness(abc.ABC):
         self._arguments = arguments
         self._n_jobs = n_jobs
         self._counter = threading.Lock()
+        self._fingerprint: str | None = None
         self.n_evaluations = 0
         self.resample = isinstance(splits, FreshFolds)
         self.n_features = table.n_features
@@ -167,11 +168,6 @@ class Fitness(abc.ABC):
         """What makes the splits, in words."""
         return self._splits.describe()
 
-    @property
-    def expected_seconds(self) -> float:
-        """About what one evaluation takes; NaN where nobody knows before."""
-        return float("nan")
-
     def resampled(self) -> Fitness | None:
         """Return the same model under fresh folds from seeds, or None where that has no meaning."""
         if self.resample:
@@ -181,14 +177,35 @@ class Fitness(abc.ABC):
             return None
         return type(self)(self.table, self._splits.fresh, self._arguments, self._n_jobs)
 
+    def seconds_per_evaluation(self) -> float | None:
+        """Estimate what the evaluation of one mask takes, or None where only a trial could tell.
+
+        Returns
+        -------
+        float or None
+            Seconds for a mask of half of the features, with the fitness' own threads.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> from bitsieve.fitness import compile
+        >>> fitness = compile(KNeighborsClassifier(1), *load_iris(return_X_y=True), cv=5)
+        >>> fitness.seconds_per_evaluation() < 1
+        True
+        """
+        return None
+
     def fingerprint(self) -> str:
         """Return a digest of data, estimator, scorer, splits and version.
 
         Returns
         -------
         str
-            Hexadecimal; equal for fitnesses that answer alike.
+            Hexadecimal; equal for fitnesses that answer alike. Taken once, at the first call.
         """
+        if self._fingerprint is not None:
+            return self._fingerprint
         digest = hashlib.sha256()
         parts = [
             __version__,
@@ -201,7 +218,8 @@ class Fitness(abc.ABC):
         for part in parts:
             digest.update(part.encode())
             digest.update(b"\0")
-        return digest.hexdigest()
+        self._fingerprint = digest.hexdigest()
+        return self._fingerprint
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Splits that were drawn without a seed, or came from a generator, travel as they are.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from bitsieve.fitness.general import GeneralFitness
 from bitsieve.fitness.knn import KnnFitness, refusal
 from bitsieve.fitness.splits import make_splits
 from bitsieve.fitness.taking import last_step, takes_missing, takes_weights
+
+# Below so many steps nobody waits; from so many seconds on the user is told.
+_MANY_STEPS, _LONG_SECONDS = 1e11, 10.0
 
 logger = logging.getLogger("bitsieve")
 
@@ -35,6 +39,7 @@ def compile(
     n_jobs: int | None = None,
     dtype: DTypeLike | None = None,
     device: str = "cpu",
+    copy: bool = True,
 ) -> Fitness:
     """Return the cross-validated score of an estimator as a function of the mask.
 
@@ -50,7 +55,6 @@ def compile(
         It is never fitted itself. ``KNeighborsClassifier`` with uniform weights and Euclidean
         distance has a kernel; any other goes through scikit-learn.
     X : array-like or DataFrame of shape (n_samples, n_features), or Table
-        Kept by reference where it is a C-ordered float32 or float64 array: do not change it.
         Missing values (NaN) pass where the estimator takes them: trees, an imputer in a pipeline.
     y : array-like of shape (n_samples,)
         None with a Table that has its own.
@@ -80,6 +84,9 @@ def compile(
         read a float32 copy and decide close comparisons on X; data beyond the range of float32
         go through scikit-learn.)
     device : {"cpu"}, default="cpu"
+    copy : bool, default=True
+        Keep X and y as they are now. False saves the memory where X is a C-ordered float32 or
+        float64 array or a Table, and is your promise not to change it.
 
     Returns
     -------
@@ -90,6 +97,11 @@ def compile(
     ------
     ValueError
         If data, folds or options do not fit together; the message names what to change.
+
+    Warns
+    -----
+    UserWarning
+        Where one evaluation will take ten seconds or more.
 
     Examples
     --------
@@ -122,11 +134,15 @@ def compile(
     if hasattr(estimator, "_validate_params"):
         estimator._validate_params()  # a kernel must not serve what fit would refuse
     estimator = clone(estimator)  # a later change of the user's must not change the answers
+    if not isinstance(copy, (bool, np.bool_)):
+        raise ValueError(f"copy must be True or False, got {copy!r}")
     table = _as_table(estimator, X, y)
     if table.y is None:
         raise ValueError("y is missing: give the target values")
+    if copy:
+        table = _own(table)
     if sample_weight is not None:
-        sample_weight = np.asarray(sample_weight)
+        sample_weight = np.array(sample_weight)
         if sample_weight.shape != (table.n_samples,):
             raise ValueError(
                 f"sample_weight must have one value a sample: it has shape "
@@ -160,9 +176,27 @@ def compile(
     if sample_weight is not None:
         reason = "sample_weight"
     if reason is None:
-        return KnnFitness(table, splits, arguments, threads)
+        fitness = KnnFitness(table, splits, arguments, threads)
+        _say_what_it_takes(fitness)
+        return fitness
     logger.debug("no kernel serves %r: %s", estimator, reason)
     return GeneralFitness(table, splits, arguments, threads)
+
+
+def _say_what_it_takes(fitness: KnnFitness) -> None:
+    """Warn where one evaluation takes long, before hours go into the first iteration."""
+    if fitness.n_samples**2 * fitness.n_features < _MANY_STEPS:
+        return
+    seconds = fitness.seconds_per_evaluation()
+    if seconds < _LONG_SECONDS:
+        return
+    about = f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} seconds"
+    warnings.warn(
+        f"one evaluation will take about {about}: all pairs of {fitness.n_samples:,} samples are "
+        f"compared, and a search takes thousands of evaluations; give a sample of the rows",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def _as_table(estimator: Any, X: Any, y: Any) -> Table:
@@ -184,3 +218,14 @@ def _as_table(estimator: Any, X: Any, y: Any) -> Table:
         y = X.y
     missing: Any = "keep" if keeps else "error"
     return Table(X.X, y, names=X.names, task=task, missing=missing, groups=X.groups)
+
+
+def _own(table: Table) -> Table:
+    """Return the same table in memory that nobody else knows of."""
+    state = table.__getstate__()
+    for name in ("X", "y", "classes", "codes", "groups"):
+        if state[name] is not None:
+            state[name] = state[name].copy()
+    own = Table.__new__(Table)
+    own.__setstate__(state)
+    return own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,17 @@ from numpy.typing import NDArray
 
 from bitsieve import _core
 from bitsieve.data import Table
+from bitsieve.data.hot import make_hot_copy
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.scoring import Predicted, built_in, needs_predictions_only
 from bitsieve.fitness.splits import FixedSplits, FreshFolds
 from bitsieve.masks import Masks
 
+# What a trial is made of: enough to be measured, little enough not to be noticed.
+_TRIAL_SAMPLES, _TRIAL_FEATURES = 2048, 256
+
 # float32 sums of squares must stay far from overflow. (Underflow is within the error bounds.)
 _LARGEST_SQUARE = 1e36
-# Measured on one AVX-512 core at 2.8 GHz, 2,000 to 8,000 samples; for warnings alone.
-_SECONDS_A_PAIR, _SECONDS_A_FEATURE = 1e-9, 5e-11
 
 
 def refusal(
@@ -109,12 +112,6 @@ class KnnFitness(Fitness):
         if fresh is not None and fresh.groups is not None:
             self._core.set_groups(fresh.groups, fresh.n_groups)
 
-    @property
-    def expected_seconds(self) -> float:
-        """About what one evaluation of half the features takes from nothing."""
-        per_pair = _SECONDS_A_PAIR + 0.5 * self.n_features * _SECONDS_A_FEATURE
-        return self.n_samples**2 * per_pair / self._n_jobs
-
     def _count_training(self, seeds: NDArray[np.uint64]) -> None:
         """Refuse folds that train on fewer samples than there are neighbours."""
         for seed in np.unique(seeds):
@@ -124,6 +121,39 @@ class KnnFitness(Fitness):
                     f"n_neighbors={self._n_neighbors} is more than the {fewest} training samples "
                     "that folds of whole groups left; lower n_neighbors or raise cv"
                 )
+
+    def seconds_per_evaluation(self) -> float:
+        # n^2 (a k + b) for a mask of k features, with a and b from a trial on this machine.
+        rows = np.linspace(0, self.n_samples - 1, min(self.n_samples, _TRIAL_SAMPLES), dtype=int)
+        p = min(self.n_features, _TRIAL_FEATURES)
+        hot = make_hot_copy(self.table.X[rows, :p])
+        assert self.table.codes is not None and self.table.classes is not None
+        trial = _core.KnnFitness(
+            hot.features,
+            n_samples=len(rows),
+            X=np.ascontiguousarray(self.table.X[rows, :p]),
+            max_abs=hot.max_abs,
+            codes=np.ascontiguousarray(self.table.codes[rows]),
+            n_classes=len(self.table.classes),
+            n_neighbors=1,
+            exact=False,
+            n_repeats=1,
+            n_folds=2,
+            stratified=False,
+        )
+        seconds = []
+        for k in (1, p):
+            words = Masks.from_indices([range(k)], p).words
+            took = []
+            for _ in range(3):  # the first wakes the threads and touches the memory
+                start = time.perf_counter()
+                trial.evaluate(words, np.zeros(1, np.uint64), False, self._n_jobs)
+                took.append(time.perf_counter() - start)
+            seconds.append(min(took))
+        each = max(seconds[1] - seconds[0], 0.0) / max(p - 1, 1)
+        half = max(self.n_features / 2, 1.0)
+        share = (self.n_samples / len(rows)) ** 2
+        return float(share * (seconds[0] + each * (half - 1.0)))
 
     def _evaluate(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
         if self._must_count:

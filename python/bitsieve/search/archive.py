@@ -108,7 +108,14 @@ class Archive:
         return arrays
 
     def set_state(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take what :meth:`state` gave."""
+        """Take what :meth:`state` gave.
+
+        Raises
+        ------
+        ValueError
+            If an array is missing, of another length or type, or holds what no run writes.
+        """
+        self._check(arrays)
         entries = [
             Entry(
                 np.ascontiguousarray(arrays["words"][i]).tobytes(),
@@ -120,4 +127,30 @@ class Archive:
         ]
         self.best = entries.pop() if entries else None
         self._entries = {entry.key: entry for entry in entries}
+        if len(self._entries) < len(entries):
+            raise ValueError("the archive holds a mask twice")
         self._worst = None
+
+    def _check(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        kinds = {"best": "f", "words": "u", "total": "f"} | dict.fromkeys(self._INTEGERS, "i")
+        for name, kind in kinds.items():
+            array = arrays.get(name)
+            if array is None or array.dtype.kind != kind or array.ndim != 1 + (name == "words"):
+                raise ValueError(f"the archive has no {name}, or not of numbers")
+            if len(array) != len(arrays["best"]):
+                raise ValueError(f"the archive is not whole: {len(array)} rows of {name}")
+        n = len(arrays["best"])
+        if n == 1 or n > self.capacity + 1:  # the best so far comes on top
+            raise ValueError(f"the archive holds {n} rows, of {self.capacity + 1} at most")
+        masks = Masks.from_words(arrays["words"], self.n_features)
+        if not (
+            np.all(np.isfinite(arrays["best"]))
+            and np.all(np.isfinite(arrays["total"]))
+            and np.all(arrays["count"] >= 1)
+            and np.all(arrays["iteration"] >= 0)
+            and np.all(arrays["evaluation"] >= arrays["iteration"])
+            and np.all(arrays["n_selected"] >= 1)
+            and np.array_equal(masks.counts(), arrays["n_selected"])
+            and np.all(arrays["best"][-1:] >= arrays["best"])
+        ):
+            raise ValueError("the archive holds numbers that no run writes")

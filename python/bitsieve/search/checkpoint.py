@@ -28,7 +28,7 @@ from bitsieve._version import __version__
 
 __all__ = ["SCHEMA", "CheckpointStore", "fingerprint"]
 
-SCHEMA = 1
+SCHEMA = 2
 _STALE_SECONDS = 600.0
 
 
@@ -121,7 +121,6 @@ class CheckpointStore:
         CheckpointMismatch
             If the file is damaged, or is not one that this run could have written.
         """
-        way_out = "delete it, or pass resume=False to start anew"
         try:
             raw = self.path.read_bytes()
         except FileNotFoundError:
@@ -137,22 +136,26 @@ class CheckpointStore:
             with np.load(io.BytesIO(raw), allow_pickle=False) as archive:
                 arrays = {key: archive[key] for key in archive.files if key != "meta.json"}
             schema, name = meta["schema"], meta["fingerprint"]
+            digest = meta.pop("digest", None)
         except Exception as error:  # whatever a damaged file makes a parser raise
-            raise CheckpointMismatch(
-                f"checkpoint {self.path} is damaged or is not a checkpoint "
-                f"({type(error).__name__}: {error}); {way_out}"
+            raise self.mismatch(
+                f"is damaged or is not a checkpoint ({type(error).__name__}: {error})"
             ) from error
         if schema != SCHEMA:
-            raise CheckpointMismatch(
-                f"checkpoint {self.path} has schema {schema!r}, this version reads {SCHEMA}; "
-                f"{way_out}"
-            )
+            raise self.mismatch(f"has schema {schema!r}, this version reads {SCHEMA}")
         if name != self.name:
-            raise CheckpointMismatch(
-                f"checkpoint {self.path} was written by another run (its fingerprint is {name!r}): "
-                f"was it renamed? {way_out}"
+            raise self.mismatch(
+                f"was written by another run (its fingerprint is {name!r}; was it renamed?)"
             )
+        if digest != _digest(meta, arrays):
+            raise self.mismatch("was changed after it was written")
         return meta, arrays
+
+    def mismatch(self, fault: str) -> CheckpointMismatch:
+        """Return the error that names the file, what is wrong with it and the way out."""
+        return CheckpointMismatch(
+            f"checkpoint {self.path} {fault}; delete it, or pass resume=False to start anew"
+        )
 
     def save(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bool:
         """Write the file whole; False if the disk refused, with one warning.
@@ -162,8 +165,10 @@ class CheckpointStore:
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)  # type: ignore[arg-type]
         document = {"schema": SCHEMA, "version": __version__, "fingerprint": self.name, **meta}
+        document = json.loads(json.dumps(document, default=str))  # as it will be read
+        document["digest"] = _digest(document, arrays)
         with zipfile.ZipFile(buffer, "a") as archive:
-            archive.writestr("meta.json", json.dumps(document, default=str))
+            archive.writestr("meta.json", json.dumps(document))
         try:
             write_atomically(self.path, buffer.getbuffer())
         except OSError as error:
@@ -178,3 +183,8 @@ class CheckpointStore:
             return False
         self.failed = False
         return True
+
+
+def _digest(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Hash what a file holds: a part that was taken from it may leave no other trace."""
+    return fingerprint({"meta": json.dumps(meta, sort_keys=True), "arrays": arrays})

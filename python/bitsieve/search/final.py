@@ -49,7 +49,7 @@ class Deadline:
             return n_finalists, n_measurements
         n_passes = min(n_measurements, max(1, count // (n_finalists + 1)))
         n_kept = min(n_finalists, max(1, count // n_passes - 1))
-        return n_kept, min(n_measurements - 1, count) if n_kept == 1 else n_passes
+        return n_kept, max(1, min(n_measurements - 1, count)) if n_kept == 1 else n_passes
 
 
 @dataclass(frozen=True)

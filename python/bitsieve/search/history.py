@@ -49,6 +49,34 @@ class History:
         }
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take what :meth:`arrays` gave."""
+        """Take what :meth:`arrays` gave.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing, of another length or type, or holds what no run writes.
+        """
+        for name, code in self.COLUMNS.items():
+            column = arrays.get(name)
+            kind = "i" if code == "q" else "f"
+            if column is None or column.ndim != 1 or column.dtype.kind != kind:
+                raise ValueError(f"the history has no column {name}, or not one of numbers")
+            if len(column) != len(arrays["iteration"]):
+                raise ValueError(f"the history is not whole: {name} has {len(column)} rows")
+        n = len(arrays["iteration"])
+        evaluations, seconds = arrays["n_evaluations"], arrays["seconds"]
+        best = arrays["best_observed"][~np.isnan(arrays["best_observed"])]
+        if not (
+            np.array_equal(arrays["iteration"], np.arange(n))
+            and np.all(np.diff(evaluations, prepend=0) > 0)
+            and np.all(np.isfinite(seconds))
+            and np.all(np.diff(seconds, prepend=0.0) >= 0)
+            and not np.any(np.isinf(arrays["score"]))
+            and np.all(np.isfinite(best))
+            and np.all(np.diff(best) >= 0)
+            and not np.isnan(arrays["best_observed"][n - len(best) :]).any()
+            and min(arrays["n_selected"].min(), arrays["n_selected_best"].min(), 0) == 0
+        ):
+            raise ValueError("the history holds numbers that no run writes")
         self._columns = [array(code, arrays[name].tolist()) for name, code in self.COLUMNS.items()]
         self._length = len(self._columns[0])

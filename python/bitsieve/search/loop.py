@@ -7,6 +7,7 @@ that is killed while its masks are being scored asks for the same masks again.
 from __future__ import annotations
 
 import logging
+import math
 import time
 import warnings
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._checks import whole
 from bitsieve._errors import duration
 from bitsieve.masks import Masks
 from bitsieve.search.archive import Archive
@@ -303,6 +305,7 @@ class Loop:
         file already, so nothing is written.
         """
         history = _part(arrays, "history")
+        self.history.set_arrays(history)
         if self.limits.outrun_by(history):
             assert self.store is not None
             warnings.warn(
@@ -312,14 +315,17 @@ class Loop:
                 stacklevel=3,
             )
             self.store = None
+            self.history = History()
             return None
         self.search.set_state({**meta["search"], **_part(arrays, "search")})
-        self.history.set_arrays(history)
         self.archive.set_state(_part(arrays, "archive"))
-        self.n_evaluations = self.evaluations_before = int(meta["n_evaluations"])
-        self.best_iteration = int(meta["best_iteration"])
+        self.n_evaluations = self.evaluations_before = whole(
+            "n_evaluations", meta["n_evaluations"], 1
+        )
+        self.best_iteration = whole("best_iteration", meta["best_iteration"], -1)
         self.seconds_before = float(meta["seconds"])
         self.resumed_at = len(self.history)
+        self._check_restored(history)
         self._next_save = time.perf_counter() + _CHECKPOINT_PERIOD
         if meta.get("limits") != self.limits.as_dict():
             return None
@@ -329,12 +335,37 @@ class Loop:
         stored = _part(arrays, "final")
         ranked = unmeasured(self.archive, self.n_finalists).finalists
         order: list[int] = stored["order"].tolist()
+        if sorted(order) != list(range(len(ranked))) or not np.isfinite(stored["measured"]).all():
+            raise ValueError("the finalists are not those of the archive")
         finalists = [
             replace(ranked[place], measured_score=float(score))
             for place, score in zip(order, stored["measured"], strict=True)
         ]
-        best_score, n_evaluations = float(meta["best_score"]), int(meta["n_final_evaluations"])
-        return Final(finalists, order, best_score, n_evaluations, meta.get("final_cut"))
+        best_score = float(meta["best_score"])
+        n_evaluations = whole("n_final_evaluations", meta["n_final_evaluations"], 0)
+        if not math.isfinite(best_score):
+            raise ValueError(f"best_score is {best_score}")
+        cut = meta.get("final_cut")
+        if not (cut is None or isinstance(cut, str)):
+            raise ValueError(f"final_cut is {cut!r}")
+        return Final(finalists, order, best_score, n_evaluations, cut)
+
+    def _check_restored(self, history: Mapping[str, NDArray[Any]]) -> None:
+        """Whether the parts of a file speak of one run."""
+        best, entries = self.archive.best, self.archive.ranked(self.archive.capacity)
+        newest = [entry.iteration for entry in entries]
+        newest += [] if best is None else [best.iteration]
+        score = history["best_observed"][-1] if len(self.history) else float("nan")
+        if not (
+            len(self.history) > 0
+            and self.n_evaluations == history["n_evaluations"][-1]
+            and self.best_iteration == (-1 if best is None else best.iteration)
+            and (np.isnan(score) if best is None else score == best.best)
+            and max(newest, default=-1) < len(self.history)
+            and self.seconds_before >= history["seconds"][-1]
+            and math.isfinite(self.seconds_before)
+        ):
+            raise ValueError("history, archive and counts do not belong together")
 
     # -- results -------------------------------------------------------------------------------
 

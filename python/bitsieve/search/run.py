@@ -19,6 +19,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from bitsieve._checks import seed as check_seed
 from bitsieve._checks import whole
 from bitsieve.search.checkpoint import CheckpointStore, fingerprint
 from bitsieve.search.final import Final, measure_finalists
@@ -101,7 +102,7 @@ def run(
         speak of different numbers of features, the fitness returns anything but one finite number
         a mask, or no mask with a feature in it was ever scored.
     CheckpointMismatch
-        If the checkpoint file of this run is damaged or was written by another one.
+        If the checkpoint file of this run is damaged, changed or was written by another one.
     KeyboardInterrupt
         On Ctrl-C, after the checkpoint is written. The exception carries ``partial_result``, a
         :class:`RunResult` that was not measured again (``best_score`` is NaN), or None before the
@@ -156,15 +157,19 @@ def run(
             checkpoint, _fingerprint(search, fitness, {"seed": policy, **settings})
         )
         saved = store.load() if resume else None
-    if saved is not None:
-        key = int(saved[0]["seed"])
-    if isinstance(search, SeededSearch):
-        search.set_seed(key)
-
-    loop = Loop(search, fitness, key, folds, limits, n_finalists, n_final_measurements, store)
     final: Final | None = None
-    if saved is not None:
-        final = loop.restore(*saved, has_callbacks=bool(callbacks))
+    try:
+        if saved is not None:
+            key = check_seed("seed", saved[0]["seed"])
+        if isinstance(search, SeededSearch):
+            search.set_seed(key)
+        loop = Loop(search, fitness, key, folds, limits, n_finalists, n_final_measurements, store)
+        if saved is not None:
+            final = loop.restore(*saved, has_callbacks=bool(callbacks))
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+        if store is None or saved is None:
+            raise
+        raise store.mismatch(f"holds what no run of this kind writes ({error})") from error
     try:
         if final is None:
             with ProgressBar(progress, limits) as bar:

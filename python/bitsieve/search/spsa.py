@@ -67,6 +67,7 @@ PRESETS: Mapping[str, Preset] = {
 }
 _LARGE_FROM = 100  # features: the border between small and large in the same Table 2
 _LARGEST_DIFFERENCE = 1e150
+_MOST_ITERATIONS = 2**53
 
 
 def start_from_mask(mask: NDArray[np.bool_], margin: float) -> NDArray[np.float64]:
@@ -369,7 +370,7 @@ class BinarySPSASearch:
         Raises
         ------
         ValueError
-            If an entry is missing or a parameter differs.
+            If an entry is missing, a parameter differs, or a number is none that a search gets to.
         """
         own = self.state()
         missing = sorted(own.keys() - state.keys())
@@ -380,13 +381,19 @@ class BinarySPSASearch:
                 raise ValueError(
                     f"the state is of a search with {name}={state[name]}, this one has {own[name]}"
                 )
+        seed = check_seed("seed", state["seed"])
+        iteration = whole("iteration", state["iteration"], 0)
+        if iteration >= _MOST_ITERATIONS:
+            raise ValueError(f"iteration must lie in [0, 2**53), got {iteration}")
+        w = _vector("w", state["w"], self._n_features)
+        total = _vector("w_total", state["w_total"], self._n_features)
         self._core.set_state(
-            np.ascontiguousarray(state["w"], dtype=np.float64),
-            iteration=int(state["iteration"]),
-            mean_square=float(state["mean_square"]),
+            w,
+            iteration=iteration,
+            mean_square=_number("mean_square", state["mean_square"], least=0.0),
         )
-        self._core.set_seed(check_seed("seed", state["seed"]))
-        self._total = _vector("w_total", state["w_total"], self._n_features)
+        self._core.set_seed(seed)
+        self._total = total
         self._asked = None
 
     def __repr__(self) -> str:

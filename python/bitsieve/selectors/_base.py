@@ -6,7 +6,6 @@ the parameters named under :class:`SearchSelector` must be among them.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Literal
 
@@ -18,7 +17,6 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bitsieve import fitness as fitness_room
-from bitsieve._errors import duration
 from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
@@ -157,19 +155,11 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             n_jobs=self.n_jobs,
             dtype=self.dtype,
             device=self.device,
+            copy=False,  # fit is over before anyone can change them
         )
         check_scoring(self.estimator, self.scoring, table, compiled)
         search = self._make_search(table)
         max_iter, patience = self._limits(table.n_features)
-        if compiled.expected_seconds > _LONG_EVALUATION:
-            warnings.warn(
-                f"one evaluation of {table.n_samples:,} samples x {table.n_features:,} features "
-                f"takes about {duration(compiled.expected_seconds)} here, as it grows with the "
-                "square of the number of samples, and a search makes thousands: draw fewer "
-                "samples, or limit it by max_iter",
-                UserWarning,
-                stacklevel=2,
-            )
         try:
             result = run(
                 search,

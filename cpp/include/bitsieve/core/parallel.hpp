@@ -7,10 +7,30 @@
 
 #include <atomic>
 #include <cstddef>
-#include <functional>
 #include <stdexcept>
+#include <type_traits>
 
 namespace bitsieve {
+
+// A callable that somebody else keeps, for the time of a call. (std::function would copy it, and
+// its header and instances are a tenth of what a file here costs to compile.)
+template <typename... Arguments>
+class FunctionRef {
+ public:
+  template <typename Callable>
+    requires(!std::is_same_v<std::remove_cvref_t<Callable>, FunctionRef>)
+  FunctionRef(Callable&& callable)  // NOLINT: implicit, so that a lambda can be passed
+      : callable_(const_cast<void*>(static_cast<const void*>(&callable))),
+        call_([](void* target, Arguments... arguments) {
+          (*static_cast<std::remove_reference_t<Callable>*>(target))(arguments...);
+        }) {}
+
+  void operator()(Arguments... arguments) const { call_(callable_, arguments...); }
+
+ private:
+  void* callable_;
+  void (*call_)(void*, Arguments...);
+};
 
 // Thrown out of parallel_for when the interrupt poll says so.
 class Interrupted : public std::runtime_error {
@@ -45,16 +65,16 @@ inline constexpr int max_threads = 256;
 unsigned fork_generation();
 
 // Calls renew() once in a new generation, and stores the generation in `seen`.
-void renew_after_fork(std::atomic<unsigned>& seen, const std::function<void()>& renew);
+void renew_after_fork(std::atomic<unsigned>& seen, FunctionRef<> renew);
 
 // Run body(chunk) for chunk = 0 .. n_chunks - 1 on up to n_threads threads, the caller among
 // them. The first exception of any thread is rethrown here after all have stopped. A call from
 // inside a body runs serially.
 void parallel_for(std::size_t n_chunks, int n_threads,
-                  const std::function<void(std::size_t)>& body);
+                  FunctionRef<std::size_t> body);
 
 // The same; the body also learns which worker (0 .. n_threads - 1) runs it, for scratch memory.
 void parallel_for_worker(std::size_t n_chunks, int n_threads,
-                         const std::function<void(std::size_t chunk, int worker)>& body);
+                         FunctionRef<std::size_t, int> body);
 
 }  // namespace bitsieve

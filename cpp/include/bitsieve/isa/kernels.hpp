@@ -16,6 +16,7 @@ namespace bitsieve {
 // One test sample of the one-flip kernel: who may be its neighbour, classes apart.
 struct FlipTest {
   std::int32_t sample;
+  std::int32_t row;      // where its distances are
   std::int32_t counter;  // of hits: split * n_classes + its class
   std::int32_t same_begin, same_end;    // into FlipTests::candidates: training samples of its class
   std::int32_t other_begin, other_end;  // and of the other classes
@@ -75,7 +76,7 @@ struct Kernels {
 
   // One-flip neighbours under 1-NN, flip_lanes features at a time.
   //   values[j * 16 + lane]  feature values, sample-major
-  //   base[i * ld + j]       squared distances under the base mask
+  //   base[row * ld + j]     squared distances under the base mask, of the tests' rows
   //   sign[lane]             +1 the feature joins the mask, -1 it leaves
   //   margin[i], spread[lane]  the error bound of a distance of sample i is
   //                            margin[i] + 2^-21 * (|value| + spread)^2 + 2^-22 * distance

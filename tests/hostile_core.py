@@ -1,0 +1,444 @@
+"""Every function of the compiled core, called with arguments that nobody should pass.
+
+Run as a program by ``test_core_hostile.py``, so that a crash is a failed test. Each of ``CALLS``
+is right; then one argument after the other is replaced. An answer is fine where the argument is
+none the worse for it; where it is, or where something else than an error of values is raised, the
+program prints a line ``function: argument: replacement``. Standard error has a line for each call.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from bitsieve import _core
+from bitsieve.data.hot import make_hot_copy
+
+N, P = 12, 5
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, P))
+CODES = np.arange(N, dtype=np.int32) % 2
+GROUPS = np.arange(N, dtype=np.int32) % 4
+WHOLES = RNG.integers(0, 3, (N, P)).astype(np.uint8)
+LEVELS = np.full(P, 3, np.int32)
+BEGIN = np.arange(P + 1, dtype=np.int64)
+ROWS = np.arange(P, dtype=np.int32)
+WORDS = np.array([[5], [3]], np.uint64)
+SEEDS = np.zeros(2, np.uint64)
+TEST = np.arange(N)
+SPLITS = {
+    "train": np.array([i for s in range(2) for i in TEST if i % 2 != s], np.int64),
+    "train_begin": np.array([0, N // 2, N], np.int64),
+    "test": np.array([i for s in range(2) for i in TEST if i % 2 == s], np.int64),
+    "test_begin": np.array([0, N // 2, N], np.int64),
+}
+
+
+def knn(**changes: Any) -> Any:
+    hot = make_hot_copy(X)
+    arguments: dict[str, Any] = {
+        "features": hot.features,
+        "n_samples": N,
+        "X": X,
+        "max_abs": hot.max_abs,
+        "codes": CODES,
+        "n_classes": 2,
+        "n_neighbors": 1,
+        "exact": False,
+        "n_repeats": 0,
+        "n_folds": 0,
+        "stratified": True,
+    }
+    return arguments | changes
+
+
+def fixed() -> Any:
+    fitness = _core.KnnFitness(**knn())
+    fitness.set_splits(**SPLITS)
+    return fitness
+
+
+def fresh() -> Any:
+    return _core.KnnFitness(**knn(n_repeats=2, n_folds=3))
+
+
+SPSA = {
+    "start": np.full(P, 0.5),
+    "seed": 1,
+    "perturbation": 0.05,
+    "stability": 100.0,
+    "decay": 0.6,
+    "gain": 1.0,
+    "step_fraction": 0.05,
+    "n_averaged": 20,
+    "n_select": 2,
+}
+
+
+def asked(**changes: Any) -> Any:
+    search = _core.BinarySPSA(**(SPSA | changes))
+    search.ask()
+    return search
+
+
+TABLE = _core.DiscreteTable(WHOLES, LEVELS)
+UNIT = _core.UnitColumns(X)
+NAME = {"target": CODES, "n_levels": 2}
+GIVEN = {"given": CODES, "n_given": 2}
+LISTED = {"features": np.arange(P, dtype=np.int64)}
+CORRECTED = {"correction": "dirichlet", "prior": 1.0}
+NOMINAL = np.rint(np.abs(X))
+RELIEF = {"rows": np.arange(4, dtype=np.int64), "discrete": np.zeros(P, np.uint8)}
+WEIGHTS = {"feature_weights": np.ones(P)}
+
+# name -> (function, right arguments)
+CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "all_finite": (_core.all_finite, {"values": X, "n_threads": 1}),
+    "philox": (_core.philox, {"seed": 1, "stream": 1, "offset": 0, "n": 5}),
+    "stratified_folds": (
+        _core.stratified_folds,
+        {"codes": CODES, "n_classes": 2, "n_splits": 3, "n_repeats": 2, "seed": 1},
+    ),
+    "group_folds": (
+        _core.group_folds,
+        {
+            "codes": CODES,
+            "n_classes": 2,
+            "groups": GROUPS,
+            "n_groups": 4,
+            "n_splits": 3,
+            "n_repeats": 2,
+            "seed": 1,
+        },
+    ),
+    "shuffled_folds": (_core.shuffled_folds, {"n": 9, "n_splits": 3, "n_repeats": 2, "seed": 1}),
+    "mask_pack": (_core.mask_pack, {"masks": X > 0}),
+    "mask_unpack": (_core.mask_unpack, {"words": WORDS, "n_features": P}),
+    "mask_counts": (_core.mask_counts, {"words": WORDS}),
+    "hamming_median": (_core.hamming_median, {"words": WORDS, "anchor": WORDS[0].copy()}),
+    "mdl_cut_points": (
+        _core.mdl_cut_points,
+        {"X": X, "classes": CODES, "n_classes": 2, "distinct": True, "n_threads": 1},
+    ),
+    "mean_sd_cut_points": (_core.mean_sd_cut_points, {"X": X, "width": 0.5, "n_threads": 1}),
+    "level_cut_points": (_core.level_cut_points, {"X": X, "max_levels": 3, "n_threads": 1}),
+    "apply_cut_points": (
+        _core.apply_cut_points,
+        {"X": X, "cuts": np.zeros(P), "begin": BEGIN, "missing_level": False, "n_threads": 1},
+    ),
+    "relief": (
+        _core.relief,
+        {
+            "X": NOMINAL,
+            "algorithm": "relieff",
+            "codes": CODES,
+            "n_classes": 2,
+            "n_neighbors": 2,
+            "rank_weights": np.ones(2),
+            **RELIEF,
+            **WEIGHTS,
+            "precision": "exact",
+            "n_threads": 1,
+        },
+    ),
+    "relief numeric": (
+        _core.relief,
+        {"X": X, "algorithm": "rrelieff", "target": X[:, 0].copy(), "n_neighbors": 2},
+    ),
+    "relief_distances": (
+        _core.relief_distances,
+        {"X": NOMINAL, **RELIEF, **WEIGHTS, "n_threads": 1},
+    ),
+    "relief_neighbors": (
+        _core.relief_neighbors,
+        {
+            "X": NOMINAL,
+            "codes": CODES,
+            "n_classes": 2,
+            "n_neighbors": 2,
+            **RELIEF,
+            **WEIGHTS,
+            "n_threads": 1,
+        },
+    ),
+    "relief_weights": (
+        _core.relief_weights,
+        {"X": NOMINAL, **RELIEF, "coefficients": np.ones((4, N)), "n_threads": 1},
+    ),
+    "class_moments": (
+        _core.class_moments,
+        {"X": X, "codes": CODES, "n_classes": 2, "n_threads": 1},
+    ),
+    "target_moments": (_core.target_moments, {"X": X, "y": X[:, 0].copy(), "n_threads": 1}),
+    "target_products": (_core.target_products, {"X": X, "y": X[:, 0].copy(), "n_threads": 1}),
+    "pair_wins": (_core.pair_wins, {"X": X, "codes": CODES, "n_threads": 1}),
+    "rank_sums": (
+        _core.rank_sums,
+        {"X": X, "codes": CODES, "n_classes": 2, "y": X[:, 0].copy(), "n_threads": 1},
+    ),
+    "BinarySPSA": (_core.BinarySPSA, SPSA),
+    "BinarySPSA.set_seed": (asked().set_seed, {"seed": 1}),
+    "BinarySPSA.tell": (lambda **k: asked().tell(**k), {"plus": 0.5, "minus": 0.25}),
+    "BinarySPSA.set_state": (
+        lambda **k: _go_on(asked(), k),
+        {"position": np.full(P, 0.5), "iteration": 3, "mean_square": 0.5},
+    ),
+    "BinarySPSA.set_state free": (
+        lambda **k: _go_on(asked(n_select=0), k),
+        {"position": np.full(P, 0.5), "iteration": 3, "mean_square": 0.5},
+    ),
+    "KnnFitness": (lambda **k: _evaluate(_core.KnnFitness(**k)), knn(n_repeats=2, n_folds=3)),
+    "KnnFitness.set_splits": (
+        lambda **k: _evaluate(_core.KnnFitness(**knn()), k),
+        SPLITS,
+    ),
+    "KnnFitness.set_groups": (
+        lambda **k: _evaluate(fresh(), groups=k),
+        {"groups": GROUPS, "n_groups": 4},
+    ),
+    "KnnFitness.evaluate": (
+        fixed().evaluate,
+        {"words": WORDS, "seeds": SEEDS, "balanced": False, "n_threads": 1},
+    ),
+    "KnnFitness.evaluate fresh": (
+        fresh().evaluate,
+        {"words": WORDS, "seeds": SEEDS, "balanced": True, "n_threads": 1},
+    ),
+    "KnnFitness.evaluate_flips": (
+        fixed().evaluate_flips,
+        {
+            "base": WORDS[0].copy(),
+            "flips": np.array([0, 1], np.int64),
+            "begin": np.array([0, 1, 2], np.int64),
+            "seeds": SEEDS,
+            "balanced": False,
+            "n_threads": 1,
+        },
+    ),
+    "KnnFitness.votes": (fixed().votes, {"words": WORDS, "seeds": SEEDS, "n_threads": 1}),
+    "KnnFitness.state": (fixed().state, {"mask": WORDS[0].copy(), "n_threads": 1}),
+    "encode_levels": (_core.encode_levels, {"X": WHOLES, "most": 4, "n_threads": 1}),
+    "DiscreteTable": (
+        _core.DiscreteTable,
+        {"codes": WHOLES, "n_levels": LEVELS, "n_threads": 1},
+    ),
+    "sparse_discrete_table": (
+        _core.sparse_discrete_table,
+        {
+            "begin": BEGIN,
+            "rows": ROWS,
+            "values": np.ones(P, np.uint8),
+            "rest": np.zeros(P, np.uint8),
+            "n_levels": LEVELS,
+            "n_samples": N,
+            "n_threads": 1,
+        },
+    ),
+    "entropies": (TABLE.entropies, CORRECTED),
+    "joint_entropy": (TABLE.joint_entropy, NAME | LISTED | CORRECTED),
+    "mutual_information": (TABLE.mutual_information, NAME | LISTED | CORRECTED),
+    "conditional_mutual_information": (
+        TABLE.conditional_mutual_information,
+        NAME | GIVEN | LISTED | CORRECTED,
+    ),
+    "joint_mutual_information": (
+        TABLE.joint_mutual_information,
+        NAME | GIVEN | LISTED | CORRECTED,
+    ),
+    "greedy_information": (
+        _core.greedy_information,
+        NAME
+        | CORRECTED
+        | {"table": TABLE, "criterion": "mim", "n_select": 3, "beta": 1.0, "n_threads": 1},
+    ),
+    "UnitColumns": (
+        _core.UnitColumns,
+        {"X": X, "ranks": False, "codes": CODES, "n_classes": 2, "n_threads": 1},
+    ),
+    "UnitColumns numbers": (_core.UnitColumns, {"X": X, "numbers": X[:, 0].copy()}),
+    "sparse_unit_columns": (
+        _core.sparse_unit_columns,
+        {
+            "begin": BEGIN,
+            "rows": ROWS,
+            "values": np.ones(P),
+            "n_samples": N,
+            "codes": CODES,
+            "n_classes": 2,
+            "n_threads": 1,
+        },
+    ),
+    "UnitColumns.select": (
+        UNIT.select,
+        {
+            "relevance": np.ones(P),
+            "n_select": 3,
+            "quotient": True,
+            "least": 0.001,
+            "n_threads": 1,
+        },
+    ),
+    "set_isa": (_core.set_isa, {"name": _core.get_isa()}),
+}
+
+
+def _go_on(search: Any, state: dict[str, Any]) -> None:
+    search.set_state(**state)
+    for _ in range(3):
+        search.ask()
+        search.tell(1.0, 0.5)
+        search.is_decided()
+
+
+def _evaluate(
+    fitness: Any, splits: dict[str, Any] | None = None, groups: dict[str, Any] | None = None
+) -> None:
+    if splits is not None:
+        fitness.set_splits(**splits)
+    if groups is not None:
+        fitness.set_groups(**groups)
+    fitness.evaluate(WORDS, SEEDS, True, 2)
+    fitness.votes(WORDS, SEEDS, 1)
+    flips = np.array([0, 1], np.int64)
+    fitness.evaluate_flips(WORDS[0], flips, np.array([0, 1, 2], np.int64), SEEDS, False, 1)
+
+
+def arrays(array: np.ndarray) -> Iterator[tuple[str, Any]]:
+    """Arrays of another shape, type or content, by name."""
+    yield "none of it", array[:0].copy()
+    yield "one less", array[:-1].copy()
+    yield "one more", np.concatenate([array, array[-1:]])
+    yield "another dimension", array[None]
+    yield "a number", array.ravel()[:1].reshape(())
+    yield "strided", np.repeat(array, 2, axis=0)[::2]
+    yield "complex", array.astype(np.complex128)
+    yield "objects", array.astype(object)
+    yield "half", array.astype(np.float16)
+    yield "swapped bytes", array.astype(array.dtype.newbyteorder())
+    yield "a list", array.tolist()
+    if array.dtype.kind == "f":
+        for value in (np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324):
+            with np.errstate(over="ignore"):  # float32 has no 1e308
+                everywhere = np.full_like(array, value)
+            yield f"all {value}", everywhere
+            some = array.copy()
+            some.flat[-1:] = everywhere.flat[-1:]
+            yield f"last {value}", some
+    elif array.dtype.kind in "iu":
+        limits = np.iinfo(array.dtype)
+        for value in (-1, 1 << 7, 1 << 30, 1 << 62, limits.min, limits.max):
+            if limits.min <= value <= limits.max:
+                yield f"all {value}", np.full_like(array, value)
+                some = array.copy()
+                some.flat[-1] = value
+                yield f"last {value}", some
+        yield "reversed", array[::-1].copy()
+
+
+def replacements(value: Any) -> Iterator[tuple[str, Any]]:
+    yield "object", object()
+    if isinstance(value, np.ndarray):
+        yield from arrays(value)
+        return
+    if isinstance(value, bool):
+        return
+    if isinstance(value, str):
+        yield from ((text or "nothing", text) for text in ("", "nonsense", "\0", "x" * 10_000))
+        return
+    if isinstance(value, int):
+        for number in (-1, 0, 1 << 31, 1 << 40, (1 << 63) - 1, 1 << 64):
+            yield str(number), number
+        yield "a fraction", 0.5
+    elif isinstance(value, float):
+        for number in (float("nan"), float("inf"), float("-inf"), -1.0, 0.0, 1e308, 5e-324):
+            yield str(number), number
+
+
+# What an index, a code or a bound may never be; what a number may never be.
+INDICES = {"codes", "classes", "rows", "given", "features", "flips", "begin", "n_levels"} | set(
+    SPLITS
+)
+NUMBERS = {"y", "target", "numbers", "coefficients", "rank_weights", "feature_weights"} | {
+    "position",
+    "start",
+    "relevance",
+    "max_abs",
+    "prior",
+    "beta",
+    "width",
+    "least",
+    "plus",
+    "minus",
+    "mean_square",
+    "perturbation",
+    "stability",
+    "decay",
+    "step_fraction",
+}
+SHAPES_AND_TYPES = (
+    "object",
+    "another dimension",
+    "a number",
+    "complex",
+    "objects",
+    "half",
+    "a list",
+)
+OUTSIDE = ("all -1", "last -1", "all 1073741824", "last 1073741824")
+NOT_FINITE = tuple(f"{much}{value}" for much in ("", "all ", "last ") for value in ("nan", "-inf"))
+# A list of any shape has a bit for all its numbers.
+ALLOWED = {"all_finite: values: another dimension", "all_finite: values: a number"}
+
+
+def must_be_refused(argument: str, value: Any, replacement: str) -> bool:
+    """Whether no function may answer."""
+    if isinstance(value, str) or replacement in SHAPES_AND_TYPES:
+        return True
+    if isinstance(value, int) and replacement in ("-1", str(1 << 64), "a fraction"):
+        return True
+    if argument == "n_threads" and replacement == "0":
+        return True
+    if replacement == "swapped bytes":
+        return value.dtype.itemsize > 1
+    if replacement in OUTSIDE:
+        is_code = argument == "target" and value.dtype.kind in "iu"
+        return argument in INDICES or is_code
+    return argument in NUMBERS and replacement in NOT_FINITE
+
+
+def main() -> None:
+    faulthandler.enable()
+    if os.name == "posix":
+        import resource
+
+        # Sizes of terabytes are refused by the system, not granted and then taken back.
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32))
+    for name, (function, right) in CALLS.items():
+        function(**right)
+        for argument, value in right.items():
+            if isinstance(value, np.ndarray) and argument != "features":  # a copy is not aligned
+                frozen = value.copy()
+                frozen.setflags(write=False)
+                function(**(right | {argument: frozen}))
+            for replacement, wrong in replacements(value):
+                call = f"{name}: {argument}: {replacement[:40]}"
+                print(call, file=sys.stderr, flush=True)  # the last line tells where it crashed
+                try:
+                    function(**(right | {argument: wrong}))
+                except (ValueError, TypeError, MemoryError, OverflowError):
+                    continue
+                except Exception as error:
+                    print(f"{call}: {type(error).__name__}: {error}")
+                else:
+                    if must_be_refused(argument, value, replacement) and call not in ALLOWED:
+                        print(f"{call}: answered")
+    print("end")
+
+
+if __name__ == "__main__":
+    main()
