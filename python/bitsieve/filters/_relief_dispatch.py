@@ -57,7 +57,9 @@ def _suits_core(problem: Problem) -> bool:
     if problem.ramp is not None or problem.incomplete:
         return False
     nominal = np.flatnonzero(problem.discrete)
-    return not any(problem.X[:, f].max() >= _LEVELS for f in nominal)
+    if nominal.size == 0:
+        return True
+    return not (problem.X.max(axis=0)[nominal] >= _LEVELS).any()
 
 
 def _flags(problem: Problem) -> NDArray[np.uint8] | None:
