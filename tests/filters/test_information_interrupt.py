@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import textwrap
-import time
 
 import pytest
+from ctrl_c import lines_after_ctrl_c
 
 SCRIPT = """
     import sys
@@ -42,24 +39,6 @@ SCRIPT = """
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise on Windows")
 @pytest.mark.parametrize(("name", "n_jobs"), [("FCQ", 2), ("MID", 1), ("jmi3", 2)])
 def test_interrupt(name: str, n_jobs: int) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(SCRIPT), name, str(n_jobs)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n", process.communicate()[1]
-        time.sleep(1.0)
-        assert process.poll() is None
-        sent = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        assert process.stdout.readline() == "interrupted\n", process.communicate()[1]
-        delay = time.monotonic() - sent
-        rest, errors = process.communicate(timeout=60)
-    finally:
-        process.kill()
-        process.wait()
-    assert (rest, process.returncode) == ("right\n", 0), errors
-    assert delay < 5.0  # a tenth of a second and a chunk, on a busy machine
+    script = textwrap.dedent(SCRIPT)
+    lines = lines_after_ctrl_c(script, name, str(n_jobs), pause=1.0)
+    assert lines == ["ready", "interrupted", "right"]

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
+from ctrl_c import lines_after_ctrl_c
 
 CHILD = """
 import sys
@@ -36,19 +33,4 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(os.name != "posix", reason="signals of a terminal")
 @pytest.mark.parametrize("where", ["main", "pool"])
 def test_ctrl_c_stops_a_kernel(where: str) -> None:
-    child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, where],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert child.stdout is not None
-    assert child.stdout.readline() == "started\n"
-    time.sleep(0.3)
-    sent = time.perf_counter()
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=120)
-    assert out == "stopped\n", (out, err)
-    assert child.returncode == 0, err
-    if where == "main":
-        assert time.perf_counter() - sent < 20  # of more than a minute on a slow machine
+    assert lines_after_ctrl_c(CHILD, where, pause=0.3) == ["started", "stopped"]

@@ -26,8 +26,6 @@ _FEW = 1 << 22
 
 def relief_scores(problem: Problem, method: Method) -> Floats:
     """Score all features of a problem."""
-    if method.name == "rrelieff" and np.ptp(problem.y) == 0.0:
-        return np.zeros(problem.n_features)  # N_dC is 0: nothing to tell apart
     few = len(problem.rows) * problem.n_samples * problem.n_features <= _FEW
     if not _suits_core(problem) or (few and method.name == "swrf_star"):
         return general_scores(problem, method)

@@ -13,8 +13,9 @@ from bitsieve import _core
 from bitsieve._checks import is_number, key_of, whole
 from bitsieve._errors import name_columns, plural
 from bitsieve._threads import effective_n_jobs
-from bitsieve.filters._input import FilterInput, check_input
+from bitsieve.filters._input import FilterInput, check_input, refuse_constant
 from bitsieve.filters._levels import MAX_LEVELS
+from bitsieve.filters._merged import refuse_merged
 from bitsieve.filters._mixed import code_categories, discrete_mask, feature_names
 
 __all__ = [
@@ -118,6 +119,8 @@ def make_problem(
     data, incomplete = _check_data(table, y, task, allow_nan=missing != "error")
     names = data.names or feature_names(X)
     discrete = discrete_mask(discrete_features, data.n_features, names, coded)
+    if discrete.any():
+        refuse_merged(X, discrete)
     discrete = _not_binary(data.X, discrete)
     classes = task == "classification"
     return Problem(
@@ -195,11 +198,11 @@ def _compact_codes(X: NDArray[Any], discrete: NDArray[np.bool_], n_threads: int)
         return X
     out = X
     part = np.ascontiguousarray(X[:, flagged])
-    codes, n_levels = _core.encode_levels(part, most=MAX_LEVELS, n_threads=n_threads)
+    coded, n_levels = _core.encode_levels(part, most=MAX_LEVELS, n_threads=n_threads)
     whole = n_levels > 0  # NaN, fractions and more levels are numbered one column at a time
-    if (codes[:, whole] != part[:, whole]).any():
+    if (coded[:, whole] != part[:, whole]).any():
         out = X.copy()
-        out[:, flagged[whole]] = codes[:, whole]
+        out[:, flagged[whole]] = coded[:, whole]
     for f in flagged[~whole]:
         known = ~np.isnan(X[:, f])
         levels, codes = np.unique(X[known, f], return_inverse=True)
@@ -249,6 +252,7 @@ def _check_numbers(y: NDArray[Any]) -> NDArray[np.float64]:
         fits = np.isfinite(np.ptp(numbers))
     if not fits:
         raise ValueError("y spans more than float64 can hold; divide it by a number")
+    refuse_constant(numbers)
     return numbers
 
 
