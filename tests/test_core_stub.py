@@ -26,6 +26,8 @@ def _normalised(annotation: str) -> str:
         (r"(?:numpy\.typing\.)?NDArray\[(?:numpy|np)\.(\w+?)_?\]", r"array of \1"),
         (r"numpy\.ndarray\[numpy\.(\w+?)_?\]", r"array of \1"),
         (r"bitsieve\._core\.", ""),
+        # pybind11 knows of a function only that it is one; the stub may say of what.
+        (r"(?:collections\.abc\.)?Callable(?:\[\[.*?\], [^\]]*\])?", "callable"),
     )
     for pattern, replacement in rules:
         annotation = re.sub(pattern, replacement, annotation)

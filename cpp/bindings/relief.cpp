@@ -1,6 +1,7 @@
 // The Relief family.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -105,7 +106,8 @@ ReliefRule rule_by_name(const std::string& name) {
                               {"surf", ReliefRule::surf},
                               {"surf_star", ReliefRule::surf_star},
                               {"multisurf", ReliefRule::multisurf},
-                              {"multisurf_star", ReliefRule::multisurf_star}},
+                              {"multisurf_star", ReliefRule::multisurf_star},
+                              {"swrf_star", ReliefRule::swrf_star}},
                              "algorithm");
 }
 
@@ -116,14 +118,35 @@ Precision precision_by_name(const std::string& name) {
       "precision");
 }
 
+// A Python function of (n_pairs, 2) samples that returns int8 -1, 0, 1: near, between, far.
+std::function<std::vector<Side>(const std::vector<std::int64_t>&)> sides_by(
+    const py::function& decide) {
+  return [decide](const std::vector<std::int64_t>& pairs) {
+    const py::gil_scoped_acquire acquire;
+    const auto n = static_cast<py::ssize_t>(pairs.size() / 2);
+    Array<std::int64_t> given({n, py::ssize_t{2}});
+    std::copy(pairs.begin(), pairs.end(), given.mutable_data());
+    const auto found = py::cast<Array<std::int8_t>>(decide(given));
+    require(found.ndim() == 1 && found.size() == n, "decide must return one side a pair");
+    std::vector<Side> out;
+    for (py::ssize_t k = 0; k < n; ++k) {
+      const int side = found.data()[k];
+      out.push_back(side < 0 ? Side::near : side > 0 ? Side::far : Side::between);
+    }
+    return out;
+  };
+}
+
 Array<double> relief(const Values& x, const std::string& algorithm,
                      const std::optional<Codes>& codes, std::size_t n_classes,
                      const std::optional<Array<double>>& target, const std::optional<Lists>& rows,
                      std::size_t n_neighbors, const std::optional<Array<double>>& rank_weights,
                      const std::optional<Array<std::uint8_t>>& discrete,
                      const std::optional<Array<double>>& feature_weights,
-                     const std::string& precision, Threads n_threads) {
+                     const std::string& precision, const std::optional<py::function>& decide,
+                     Threads n_threads) {
   ReliefOptions options;
+  if (decide) options.decide = sides_by(*decide);
   options.rule = rule_by_name(algorithm);
   options.precision = precision_by_name(precision);
   options.n_neighbors = n_neighbors;
@@ -295,7 +318,7 @@ void register_relief(py::module_& module) {
              py::arg("target").noconvert() = none, py::arg("rows").noconvert() = none,
              py::arg("n_neighbors") = 1, py::arg("rank_weights").noconvert() = none,
              py::arg("discrete").noconvert() = none, py::arg("feature_weights").noconvert() = none,
-             py::arg("precision") = "exact", py::arg("n_threads") = 1);
+             py::arg("precision") = "exact", py::arg("decide") = none, py::arg("n_threads") = 1);
   module.def("relief_distances", &distances_of, py::arg("X").noconvert(), py::kw_only(),
              py::arg("rows").noconvert() = none, py::arg("discrete").noconvert() = none,
              py::arg("feature_weights").noconvert() = none, py::arg("n_threads") = 1);

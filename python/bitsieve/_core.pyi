@@ -1,5 +1,7 @@
 """Types of the compiled core; tests/test_core_stub.py compares them with the module."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -62,6 +64,7 @@ def relief(
     discrete: NDArray[np.uint8] | None = None,
     feature_weights: NDArray[np.float64] | None = None,
     precision: str = "exact",
+    decide: Callable[[NDArray[np.int64]], NDArray[np.int8]] | None = None,
     n_threads: int = 1,
 ) -> NDArray[np.float64]: ...
 def relief_distances(

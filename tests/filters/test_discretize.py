@@ -137,9 +137,12 @@ def test_extremes_of_the_numbers():
     X = np.array([[-big], [0.0], [big]])
     assert discretize(X, method="equal_width", n_bins=4)[0].ravel().tolist() == [0, 1, 3]
     assert discretize(X, method="equal_frequency", n_bins=3)[0].ravel().tolist() == [0, 1, 2]
-    X = np.column_stack([[1.0, 2.0, 3.0], X])
-    with pytest.raises(ValueError, match=r"overflows in 1 column \(the first is number 1\)"):
-        discretize(X, method="mean_sd")
+    # The deviation of the second column is the greatest number, its squares are none.
+    X = np.column_stack([[1.0, 2.0, 3.0], X, [big, big, -big]])
+    wanted = discretize(np.column_stack([[1.0, 2.0, 3.0], X[:, 1:] / big]), method="mean_sd")[0]
+    assert discretize(X, method="mean_sd")[0].tolist() == wanted.tolist()
+    low, high = cut_points(X, method="mean_sd")[2]
+    assert (low, high) == (pytest.approx(big * (1 / 3 - 2 / np.sqrt(3)), rel=1e-12), np.inf)
 
 
 # -- levels that are there -------------------------------------------------------------------------

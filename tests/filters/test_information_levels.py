@@ -48,8 +48,8 @@ def test_all_levels_of_a_byte() -> None:
 
 
 @pytest.mark.parametrize("row", [0, 3, 15, 16, 19])
-@pytest.mark.parametrize("value", [0.5, 1e-300, 3e9, -1e30, np.nan, np.inf])
-def test_what_is_no_whole_number_of_32_bits(row: int, value: float) -> None:
+@pytest.mark.parametrize("value", [0.5, 1e-300, 2.0**53, -1e30, np.nan, np.inf])
+def test_what_is_no_whole_number_below_2_to_the_53(row: int, value: float) -> None:
     X = np.zeros((20, 70))
     X[row, [2, 69]] = value
     codes, n_levels = encoded(X)
@@ -59,8 +59,10 @@ def test_what_is_no_whole_number_of_32_bits(row: int, value: float) -> None:
 
 
 def test_integers_of_64_bits() -> None:
-    X = np.array([[0, 0], [2**32, 1], [0, 1]])
-    np.testing.assert_array_equal(encoded(X)[1], [-1, 2])
+    X = np.array([[0, 0], [2**32, 1], [0, 2**53]])
+    codes, n_levels = encoded(X)
+    np.testing.assert_array_equal(n_levels, [2, -1])
+    np.testing.assert_array_equal(codes[:, 0], [0, 1, 0])
 
 
 def test_too_many_levels() -> None:

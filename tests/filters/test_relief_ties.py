@@ -141,16 +141,37 @@ def test_room_for_neighbours_is_that_of_the_largest_class() -> None:
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit < 400 << 20
 
 
-def test_swrf_star_in_strips(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_swrf_star_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(9)
     X, y = rng.random((61, 5)), rng.integers(0, 3, 61)
     wanted = filters.swrf_star(X, y, n_instances=50, random_state=1)
     monkeypatch.setattr("bitsieve.filters._relief_dispatch._FEW", 0)
-    whole = filters.swrf_star(X, y, n_instances=50, random_state=1)
-    monkeypatch.setattr("bitsieve.filters._relief_dispatch._STRIP", 61 * 7)
-    strips = filters.swrf_star(X, y, n_instances=50, random_state=1)
-    np.testing.assert_allclose(strips, whole, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(whole, wanted, rtol=0, atol=1e-6)
+    compiled = filters.swrf_star(X, y, n_instances=50, random_state=1)
+    np.testing.assert_allclose(compiled, wanted, rtol=0, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_swrf_star_in_strips() -> None:
+    """The deviation too is that of all strips."""
+    n = 5800
+    rng = np.random.default_rng(3)
+    x, codes = rng.random(n), rng.integers(0, 2, n).astype(np.int32)
+    found = _core.relief(x[:, None], algorithm="swrf_star", codes=codes, n_classes=2, n_threads=2)
+    x = (x - x.min()) / np.ptp(x)
+    rows = [np.abs(x - own) for own in x]
+    mean = np.mean([row.sum() for row in rows]) / (n - 1)
+    deviation = np.sqrt(np.mean([row @ row for row in rows]) / (n - 1) - mean**2)
+    wanted = 0.0
+    for i, row in enumerate(rows):
+        weighted = np.tanh(2.0 * (mean - row) / deviation) * row
+        for c in (0, 1):
+            own = codes == c
+            sign = -1.0 if c == codes[i] else 1.0
+            near = row < mean
+            others = own & (np.arange(n) != i)
+            for side in (near & others, ~near & others):
+                wanted += sign * weighted[side].sum() / max(1, side.sum()) / n
+    assert found[0] == pytest.approx(wanted, abs=1e-7)
 
 
 def float64_multisurf(X: Any, y: Any) -> Any:

@@ -33,6 +33,10 @@ class Quantiser {
     grid_ = precision == Precision::exact ? grid_exact
             : precision == Precision::word ? grid_word
                                            : grid_byte;
+    if (precision == Precision::exact && scale.common > 0 && scale.common <= grid_exact) {
+      grid_ = static_cast<double>(scale.common);
+      rounds_ = false;
+    }
     steps_.resize(samples.p);
     for (std::size_t f = 0; f < samples.p; ++f) {
       const double weight = scale.weight(f) / scale.largest_weight;
@@ -43,6 +47,8 @@ class Quantiser {
 
   std::size_t n_columns() const { return columns_.empty() ? samples_.p : columns_.size(); }
   double grid() const { return grid_; }
+  // Whether values lie between the steps of the grid.
+  bool rounds() const { return rounds_; }
 
   // Writes columns [begin, begin + count) of a sample, zeros up to width; returns the rounding.
   template <typename Q>
@@ -104,6 +110,7 @@ class Quantiser {
   const FeatureScale& scale_;
   Precision precision_;
   double grid_;
+  bool rounds_ = true;
   std::vector<double> steps_;
   std::vector<Column> columns_;
 };
@@ -180,6 +187,7 @@ void fill(const SampleRows<T>& samples, const Quantiser<T>& table,
   }
   // The products and differences before the rounding are themselves off by 2^-27 of a step.
   for (double& error : errors) {
+    if (!table.rounds()) error = 0.0;
     if (error > 0.0) error += static_cast<double>(n_columns) * 0x1p-26;
   }
   // From sums of maxima to distances, and from the upper part to the lower, panel by panel.
@@ -233,7 +241,13 @@ DistanceArbiter::DistanceArbiter(const FeatureScale& scale, int bits) {
   const std::size_t p = scale.range.size();
   // Terms of 2^50 at most and a total of 2^62, whatever p (which is below 2^31).
   bits_ = std::min(bits, 62 - static_cast<int>(std::ceil(std::log2(static_cast<double>(p)))));
-  const double grid = std::ldexp(1.0, bits_);
+  double grid = std::ldexp(1.0, bits_);
+  // A term is rounded once to whole units, after factors that are off by 2^-10 of one at most.
+  error_ = static_cast<double>(p) * (0.5 + 0x1p-9);
+  if (bits == summable && scale.common > 0 && static_cast<double>(scale.common) <= grid) {
+    grid = static_cast<double>(scale.common);
+    error_ = 0.0;
+  }
   unit_ = scale.largest_weight / grid;
   cap_.assign(p, std::numeric_limits<double>::infinity());
   scale_.assign(p, 0.0);

@@ -1,6 +1,7 @@
 #include "bitsieve/filters/levels.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <vector>
 
@@ -40,6 +41,17 @@ std::int32_t encode_by_search(const T* x, std::size_t n, std::size_t p, std::siz
     codes[i * p] = static_cast<std::uint8_t>(at - levels.begin());
   }
   return static_cast<std::int32_t>(levels.size());
+}
+
+// Whether a column holds whole numbers alone. From 2^53 on every float64 is one, which says nothing.
+template <typename T>
+bool is_whole(const T* x, std::size_t n, std::size_t p) {
+  constexpr double reach = 9007199254740992.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = static_cast<double>(x[i * p]);
+    if (!(value > -reach && value < reach && value == std::floor(value))) return false;
+  }
+  return true;
 }
 
 struct Tile {
@@ -95,8 +107,13 @@ void encode_levels(const T* x, std::size_t n, std::size_t p, std::size_t most,
     const auto read = [&](auto width) {
       return offsets_of(x + first, n, p, width, tile.offsets.data(), beyond, wrong);
     };
+    const auto far_apart = [&](std::size_t l) {  // beyond int32, or no levels
+      const T* column = x + first + l;
+      return is_whole(column, n, p) ? encode_by_search(column, n, p, most, codes + first + l)
+                                    : fractional;
+    };
     if (!(count == lanes ? read(std::integral_constant<std::size_t, lanes>()) : read(count))) {
-      std::fill_n(n_levels + first, count, fractional);
+      for (std::size_t l = 0; l < count; ++l) n_levels[first + l] = far_apart(l);
       return;
     }
     tile.place.assign(lanes * 256, 0);
@@ -108,8 +125,10 @@ void encode_levels(const T* x, std::size_t n, std::size_t p, std::size_t most,
     bool coded[lanes] = {};
     for (std::size_t l = 0; l < count; ++l) {
       std::int32_t& levels = n_levels[first + l];
-      levels = fractional;
-      if (wrong[l]) continue;
+      if (wrong[l]) {
+        levels = far_apart(l);
+        continue;
+      }
       if (beyond[l] > 255) {
         levels = encode_by_search(x + first + l, n, p, most, codes + first + l);
         continue;

@@ -55,20 +55,22 @@ void relief_weights(const SampleRows<T>& samples, FeatureScale* scale, const std
                     double* weights) {
   std::fill(weights, weights + samples.p, 0.0);
   measure_ranges(samples, options.n_threads, scale);
+  const bool by_limits = options.rule != ReliefRule::relief &&
+                         options.rule != ReliefRule::relieff &&
+                         options.rule != ReliefRule::rrelieff;
+  if (by_limits && options.precision == Precision::exact) {
+    find_common(samples, options.n_threads, scale);
+  }
   ReliefJob<T> job{samples, *scale, codes, n_classes, target, options, options.instances, {}};
   if (job.instances.empty()) {
     job.instances.resize(samples.n);
     std::iota(job.instances.begin(), job.instances.end(), 0);
   }
   if (codes != nullptr) job.sizes.emplace(codes, samples.n, n_classes);
-  switch (options.rule) {
-    case ReliefRule::relief:
-    case ReliefRule::relieff:
-    case ReliefRule::rrelieff:
-      weigh_neighbors(job, weights);
-      break;
-    default:
-      weigh_by_limits(job, weights);
+  if (by_limits) {
+    weigh_by_limits(job, weights);
+  } else {
+    weigh_neighbors(job, weights);
   }
 }
 

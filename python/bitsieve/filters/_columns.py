@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import plural
 from bitsieve.data import Table
 from bitsieve.data.validation import Task, check_matrix, check_target
-from bitsieve.filters._input import check_input
+from bitsieve.filters._input import check_input, refuse_constant
 
 __all__ = ["Columns", "centred_numbers", "check_columns", "is_sparse"]
 
@@ -81,10 +80,7 @@ class Columns:
             y = self.codes.astype(np.float64)
         else:
             return None
-        if (y == y[0]).all():
-            raise ValueError(
-                f"y is {y[0]:.6g} for all {plural(len(y), 'sample')}: nothing varies with it"
-            )
+        refuse_constant(y)
         return y
 
 

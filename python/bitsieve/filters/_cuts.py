@@ -15,6 +15,7 @@ from bitsieve._errors import plural, shorten
 __all__ = ["Cuts", "equal_frequency", "equal_width", "from_columns", "mdl", "mean_sd", "user"]
 
 _BLOCK = 1 << 18  # values sorted at a time
+_UNIT = 600  # power of two that takes great numbers where their squares are numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,23 +75,19 @@ def mdl(
 
 
 def mean_sd(X: NDArray[Any], width: float, *, n_threads: int) -> Cuts:
-    """Below, around and above the mean.
-
-    Raises
-    ------
-    ValueError
-        If values are so great that their squares overflow.
-    """
+    """Below, around and above the mean; a cut beyond float64 is infinite, and its level empty."""
     cuts = Cuts(*_core.mean_sd_cut_points(X, width=width, n_threads=n_threads))
-    if not np.isfinite(cuts.values).all():
-        columns = np.unique(
-            np.searchsorted(cuts.begin, np.flatnonzero(~np.isfinite(cuts.values)), "right") - 1
-        )
-        raise ValueError(
-            f"the standard deviation overflows in {plural(len(columns), 'column')} (the first is "
-            f"number {columns[0]}); divide X by a power of two, or use method='equal_frequency'"
-        )
-    return cuts
+    if np.isfinite(cuts.values).all():
+        return cuts
+    # Squares overflowed: these columns again in a unit in which they do not.
+    great = np.zeros(X.shape[1], dtype=bool)
+    lost = np.flatnonzero(~np.isfinite(cuts.values))
+    great[np.searchsorted(cuts.begin, lost, "right") - 1] = True
+    scaled = np.where(great, np.ldexp(X, -_UNIT), X).astype(X.dtype)
+    again = Cuts(*_core.mean_sd_cut_points(scaled, width=width, n_threads=n_threads))
+    with np.errstate(over="ignore"):
+        again = Cuts(np.ldexp(again.values, _UNIT), again.begin)
+    return cuts.replaced(great, again)
 
 
 def equal_width(X: NDArray[Any], n_bins: int) -> Cuts:

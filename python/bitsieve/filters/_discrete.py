@@ -14,6 +14,7 @@ from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.validation import Task, check_target
 from bitsieve.filters._columns import check_columns, is_sparse
+from bitsieve.filters._input import refuse_constant
 from bitsieve.filters._levels import (
     Levels,
     Missing,
@@ -23,6 +24,7 @@ from bitsieve.filters._levels import (
     matrix_of,
     most_unasked,
 )
+from bitsieve.filters._merged import refuse_merged
 from bitsieve.filters._mixed import discrete_mask
 
 __all__ = [
@@ -188,6 +190,7 @@ def _is_whole(X: Any) -> bool:
 
 def _sparse_table(X: Any, y: Any, n_threads: int, options: dict[str, Any]) -> _core.DiscreteTable:
     """Code the entries that are there, and the zero of each column."""
+    refuse_merged(X)
     matrix = check_columns(X, None, task=None, sparse=True, target=False).X
     n, p = matrix.shape
     step = max(1, BLOCK // n)
@@ -242,6 +245,7 @@ def coded_target(
     target = check_target(y, n_samples, task)
     if target.codes is not None and target.classes is not None:
         return Coded(target.codes, len(target.classes))
+    refuse_constant(target.y)
     if discretization == "mdl":
         raise ValueError(
             "discretization='mdl' cuts features by classes, but y is numeric; use 'mean_sd' or "

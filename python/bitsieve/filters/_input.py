@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._errors import plural
 from bitsieve.data import Table
 from bitsieve.data.validation import Task, check_matrix, check_target
 
-__all__ = ["FilterInput", "check_input", "width_of"]
+__all__ = ["FilterInput", "check_input", "refuse_constant", "width_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,20 @@ def check_input(X: Any, y: Any, *, task: Task | None, allow_nan: bool = False) -
     codes = np.empty(0, dtype=np.int32) if target.codes is None else target.codes
     classes = np.empty(0) if target.classes is None else target.classes
     return FilterInput(array, names, target.y, codes, classes)
+
+
+def refuse_constant(y: NDArray[Any]) -> None:
+    """Refuse a numeric target that is one number throughout.
+
+    Raises
+    ------
+    ValueError
+        If all numbers are the same.
+    """
+    if (y == y[0]).all():
+        raise ValueError(
+            f"y is {y[0]:.6g} for all {plural(len(y), 'sample')}: nothing varies with it"
+        )
 
 
 def width_of(X: Any) -> int:

@@ -17,6 +17,7 @@ from bitsieve.data.frames import is_frame
 from bitsieve.data.validation import check_matrix, check_target
 from bitsieve.filters import _cuts
 from bitsieve.filters._cuts import Cuts
+from bitsieve.filters._merged import refuse_merged
 from bitsieve.filters._mixed import code_categories, discrete_mask
 
 __all__ = [
@@ -151,6 +152,7 @@ def matrix_of(
         if missing != "level":
             X.refuse_missing()
         return X.X, X.names, X.y if y is None else y, X.discrete_columns
+    refuse_merged(X)
     frame, coded = (X, []) if _numbers_only(X) else code_categories(X, discrete_features)
     array, names = check_matrix(frame, allow_nan=missing == "level", allow_constant=True)
     return array, names, y, coded

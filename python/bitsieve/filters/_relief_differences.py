@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from bitsieve.filters._relief_problem import Problem
 
-__all__ = ["Differences", "feature_blocks"]
+__all__ = ["NARROWEST", "Differences", "feature_blocks"]
 
 Floats = NDArray[np.float64]
 
 # Values of a block: few enough to stay in cache while the rows go by.
 _BLOCK = 1 << 16
-# A range so narrow that its reciprocal would overflow is none, as in the compiled core.
-_NARROWEST = 1e-290
+#: A range so narrow that its reciprocal would overflow is none, as in the compiled core.
+NARROWEST = 1e-290
 
 
 def feature_blocks(problem: Problem) -> list[slice]:
@@ -56,7 +56,7 @@ class Differences:
         low = np.min(values, axis=1, initial=np.inf, where=~unknown)
         high = np.max(values, axis=1, initial=-np.inf, where=~unknown)
         with np.errstate(over="ignore", invalid="ignore"):
-            self.varies = high - low >= _NARROWEST
+            self.varies = high - low >= NARROWEST
         values[~self.varies] = 0.0
         spread = np.ones(len(values))
         with np.errstate(over="ignore"):

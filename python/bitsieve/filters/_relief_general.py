@@ -8,7 +8,7 @@
 Two passes over the table, neither of which holds more than a block of features for all samples
 and the distances of the rows that are looked at. Distances are sums of whole steps of a
 feature's range, as in the compiled core: the order of the features is of no account, and what
-ties there ties here.
+ties there ties here. What is as close to a limit as these steps are wide is decided exactly.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ _FINEST, _SUMMABLE = 50, 40
 
 def general_scores(problem: Problem, method: Method) -> Floats:
     """Score all features; the same as the compiled core, and more than it can."""
-    bits = _SUMMABLE if method.rank_weights.size == 0 else _FINEST
-    groups = list(group_neighbours(problem, method, _shares(problem, bits)))
+    weighted = method.name == "swrf_star"
+    bits = _FINEST if method.rank_weights.size or weighted else _SUMMABLE
+    distances, reach = _shares(problem, bits)
+    groups = list(group_neighbours(problem, method, distances, reach))
     if method.name == "rrelieff":
         return _regression_scores(problem, groups)
     scores = np.zeros(problem.n_features)
@@ -60,12 +62,14 @@ def pair_distances(problem: Problem) -> Floats:
     features that vary over the weight of those known in both samples; two samples that share no
     known feature are as far apart as any can be.
     """
-    distances: Floats = _shares(problem, _SUMMABLE) * float(problem.feature_weights.max())
-    return distances
+    return _shares(problem, _SUMMABLE)[0] * float(problem.feature_weights.max())
 
 
-def _shares(problem: Problem, bits: int) -> Floats:
-    """Distances as shares of the largest weight, in whole steps of 2^-bits."""
+def _shares(problem: Problem, bits: int) -> tuple[Floats, float]:
+    """Distances as shares of the largest weight, in whole steps of 2^-bits.
+
+    Also by how much they and their means, and limits made of these, may be off together.
+    """
     shape = len(problem.rows), problem.n_samples
     total = np.zeros(shape, dtype=np.int64)
     seen = np.zeros(shape) if problem.ignore and problem.incomplete else None
@@ -87,12 +91,16 @@ def _shares(problem: Problem, bits: int) -> Floats:
                 distinct = np.where(known, distinct, 0.0)
             total[row] += np.rint(distinct * scale).astype(np.int64).sum(axis=0)
     distances: Floats = total.astype(np.float64) / step
+    # A step a feature, and the roundings of means over a class where values are missing.
+    reach = 4.0 * problem.n_features * (1.0 / step + problem.n_samples * 2.0**-50)
     if seen is not None:
         shared = seen > 0.0
-        distances *= np.where(shared, possible / np.where(shared, seen, 1.0), 0.0)
+        whole = np.where(shared, possible / np.where(shared, seen, 1.0), 0.0)
+        reach *= max(1.0, float(whole.max()))
+        distances *= whole
         distances[~shared] = possible
     distances[np.arange(len(problem.rows)), problem.rows] = 0.0
-    return distances
+    return distances, reach
 
 
 def _known_mean(distinct: Floats, weights: Floats) -> Floats:

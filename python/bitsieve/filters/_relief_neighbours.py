@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve.filters._relief_exact import ExactSides
 from bitsieve.filters._relief_problem import Problem
 
 __all__ = ["Group", "Limits", "Method", "group_neighbours"]
@@ -83,7 +84,7 @@ class Limits:
 
 
 def group_neighbours(
-    problem: Problem, method: Method, distances: Floats, limits: Limits | None = None
+    problem: Problem, method: Method, distances: Floats, reach: float
 ) -> Iterator[Groups]:
     """Yield the groups of each row of the problem.
 
@@ -92,8 +93,8 @@ def group_neighbours(
     problem : Problem
     method : Method
     distances : ndarray of shape (n_rows, n_samples)
-    limits : Limits, optional
-        Where the rows are some of those that are looked at; by default those of the distances.
+    reach : float
+        How close to a limit a distance must be to be decided without rounding.
     """
     if method.name == "rrelieff":
         everyone = [np.arange(problem.n_samples)]
@@ -112,7 +113,8 @@ def group_neighbours(
             side = sides[problem.codes[i]]
             yield list(_nearest(distances[row], int(i), side, [-1.0, 1.0], method.rank_weights))
     else:
-        threshold = _Threshold(method, limits or Limits.of(distances, problem.rows))
+        limits = Limits.of(distances, problem.rows)
+        threshold = _Threshold(method, limits, ExactSides(problem, method.name), reach)
         for row, i in enumerate(problem.rows):
             yield list(threshold(distances[row], int(i), members, factors[problem.codes[i]]))
 
@@ -146,11 +148,12 @@ def _nearest(
 class _Threshold:
     """Groups of all that are near, and far for the starred methods."""
 
-    def __init__(self, method: Method, limits: Limits) -> None:
+    def __init__(self, method: Method, limits: Limits, sides: ExactSides, reach: float) -> None:
         self._own = method.name.startswith("multisurf")
         self._star = method.name.endswith("_star")
         self._sigmoid = method.name == "swrf_star"
         self._mean, self._deviation = limits.mean, limits.deviation
+        self._sides, self._reach = sides, reach
 
     def __call__(
         self,
@@ -167,6 +170,12 @@ class _Threshold:
             low = high = self._mean
         near = distances < low
         far = ~near if self._star and not (self._own or self._sigmoid) else distances > high
+        close = np.minimum(np.abs(distances - low), np.abs(distances - high)) <= self._reach
+        close[i] = False
+        if close.any():
+            at = np.flatnonzero(close)
+            sides = self._sides(np.column_stack([np.full(len(at), i), at]))
+            near[at], far[at] = sides < 0, sides > 0
         near[i] = far[i] = False
         for sign, side in ((1.0, near), (-1.0, far))[: 2 if self._star else 1]:
             for members, factor in zip(classes, factors, strict=True):

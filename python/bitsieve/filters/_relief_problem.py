@@ -9,10 +9,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bitsieve import _core
 from bitsieve._checks import is_number, key_of, whole
 from bitsieve._errors import name_columns, plural
 from bitsieve._threads import effective_n_jobs
-from bitsieve.filters._input import FilterInput, check_input
+from bitsieve.filters._input import FilterInput, check_input, refuse_constant
+from bitsieve.filters._levels import MAX_LEVELS
+from bitsieve.filters._merged import refuse_merged
 from bitsieve.filters._mixed import code_categories, discrete_mask, feature_names
 
 __all__ = [
@@ -116,9 +119,12 @@ def make_problem(
     data, incomplete = _check_data(table, y, task, allow_nan=missing != "error")
     names = data.names or feature_names(X)
     discrete = discrete_mask(discrete_features, data.n_features, names, coded)
+    if discrete.any():
+        refuse_merged(X, discrete)
+    discrete = _not_binary(data.X, discrete)
     classes = task == "classification"
     return Problem(
-        X=_compact_codes(data.X, discrete, names),
+        X=_compact_codes(data.X, discrete, effective_n_jobs(n_jobs)),
         y=np.empty(0) if classes else _check_numbers(data.y),
         codes=data.codes if classes else np.zeros(data.n_samples, dtype=np.int32),
         n_classes=len(data.classes) if classes else 1,
@@ -185,12 +191,19 @@ def _check_data(X: Any, y: Any, task: Any, *, allow_nan: bool) -> tuple[FilterIn
     return check_input(X, y, task=task, allow_nan=True), True
 
 
-def _compact_codes(
-    X: NDArray[Any], discrete: NDArray[np.bool_], names: Sequence[str] | None
-) -> NDArray[Any]:
+def _compact_codes(X: NDArray[Any], discrete: NDArray[np.bool_], n_threads: int) -> NDArray[Any]:
     """Copy X with discrete columns as 0, 1, 2, ...; X itself where they are so already."""
+    flagged = np.flatnonzero(discrete)
+    if flagged.size == 0:
+        return X
     out = X
-    for f in np.flatnonzero(discrete):
+    part = np.ascontiguousarray(X[:, flagged])
+    coded, n_levels = _core.encode_levels(part, most=MAX_LEVELS, n_threads=n_threads)
+    whole = n_levels > 0  # NaN, fractions and more levels are numbered one column at a time
+    if (coded[:, whole] != part[:, whole]).any():
+        out = X.copy()
+        out[:, flagged[whole]] = coded[:, whole]
+    for f in flagged[~whole]:
         known = ~np.isnan(X[:, f])
         levels, codes = np.unique(X[known, f], return_inverse=True)
         if len(levels) == 0 or np.array_equal(levels, np.arange(len(levels))):
@@ -198,6 +211,24 @@ def _compact_codes(
         if out is X:
             out = X.copy()
         out[known, f] = codes
+    return out
+
+
+def _not_binary(X: NDArray[Any], discrete: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Flags without those of zeros and ones, which differ as numbers just as they do as levels."""
+    columns = np.flatnonzero(discrete)
+    if columns.size == 0:
+        return discrete
+    everything = columns.size == discrete.size
+    binary = np.ones(columns.size, dtype=bool)
+    for row in X:
+        values = row if everything else row[columns]
+        with np.errstate(over="ignore", under="ignore"):
+            binary &= values * values == values
+        if not binary.any():
+            return discrete
+    out = discrete.copy()
+    out[columns[binary]] = False
     return out
 
 
@@ -221,6 +252,7 @@ def _check_numbers(y: NDArray[Any]) -> NDArray[np.float64]:
         fits = np.isfinite(np.ptp(numbers))
     if not fits:
         raise ValueError("y spans more than float64 can hold; divide it by a number")
+    refuse_constant(numbers)
     return numbers
 
 

@@ -37,8 +37,8 @@ def surf(
         W[A] = sum_R (sum_C P(C) / (1 - P(class(R))) mean_near diff(A, R, M(C))
                       - mean_near diff(A, R, H)) / m
 
-    A class without a neighbour adds nothing. Compiled distances are sums of whole steps of 2^-24
-    of a range.
+    A class without a neighbour adds nothing. A sample at the limit T exactly, as rational
+    arithmetic on the numbers of X decides, is not nearer.
 
     Parameters
     ----------
@@ -102,9 +102,10 @@ def surf_star(
 ) -> NDArray[np.float64]:
     """Score features by SURF* (Greene et al. 2010).
 
-    As :func:`surf`, and samples not nearer than T count with the opposite signs: hits for a
-    feature, misses against it. Far misses differ most in the features that matter by themselves,
-    so the starred forms suit interactions and may score a plain main effect low.
+    As :func:`surf`, and samples not nearer than T, those at T exactly among them, count with the
+    opposite signs: hits for a feature, misses against it. Far misses differ most in the features
+    that matter by themselves, so the starred forms suit interactions and may score a plain main
+    effect low.
 
     Parameters
     ----------
@@ -170,8 +171,9 @@ def multisurf(
     """Score features by MultiSURF (Urbanowicz et al. 2018).
 
     As :func:`surf`, but each sample has a limit of its own: neighbours are those nearer than the
-    mean minus half of the standard deviation of its distances to all others. No parameter has to
-    be chosen, which makes it a good first choice.
+    mean minus half of the standard deviation (of the population: divided by n - 1, the number of
+    the others) of its distances to all others. A sample exactly at the limit is no neighbour. No
+    parameter has to be chosen, which makes it a good first choice.
 
     Parameters
     ----------
@@ -237,7 +239,8 @@ def multisurf_star(
     """Score features by MultiSURF* (Granizo-Mackenzie and Moore 2013).
 
     As :func:`multisurf`, and samples farther than the mean plus half of the standard deviation
-    count with the opposite signs: hits for a feature, misses against it.
+    count with the opposite signs: hits for a feature, misses against it. A sample exactly at
+    either limit counts in neither way.
 
     Parameters
     ----------
@@ -304,8 +307,10 @@ def swrf_star(
     As :func:`surf_star`, but a neighbour at distance d weighs 2 / (1 + exp(-4 (T - d) / u)) - 1,
     which is negative for far ones, with T the mean and u the standard deviation of the distances
     of the pairs that are looked at. Sums of weighted differences are divided by the number of
-    near, or of far, samples of the class, so that a steep sigmoid gives SURF*. The compiled
-    distances, in whole steps of 2^-24 of a range, leave scores right to about 1e-7.
+    near, or of far, samples of the class, so that a steep sigmoid gives SURF*; a sample exactly at
+    T has no weight and is in neither number. The weights follow distances that, in large tables
+    without a common denominator, are whole steps of 2^-24 of a range, which leaves scores right to
+    about 1e-7.
 
     Parameters
     ----------

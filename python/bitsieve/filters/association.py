@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ __all__ = ["pearson", "spearman"]
 
 Floats = NDArray[np.float64]
 Scores = Floats | tuple[Floats, Floats]
+
+#: Features so near to a line that rounding hides how near are looked at without any.
+_NEAR = 1e-11
 
 
 def pearson(
@@ -72,9 +76,9 @@ def pearson(
     columns = check_columns(X, y, task=None, sparse=True)
     numbers = columns.numbers()
     if numbers is not None:
-        r = _correlation(columns, numbers, n_jobs)
+        r, rest = _correlation(columns, numbers, n_jobs)
         scores = r if signed else np.abs(r)
-        return (scores, two_sided_r(scores, columns.n_samples)) if p_values else scores
+        return (scores, two_sided_r(scores, columns.n_samples, rest)) if p_values else scores
     _refuse_sign(columns, signed)
     n, n_classes = columns.n_samples, len(columns.classes)
     moments = class_moments(columns, columns.codes, n_classes, n_jobs)
@@ -167,21 +171,51 @@ def spearman(
     return (scores, two_sided_r(scores, n)) if p_values else scores
 
 
-def squared_correlation(columns: Columns, n_jobs: int | None) -> Floats:
-    """Squared correlation with a numeric target."""
+def squared_correlation(columns: Columns, n_jobs: int | None) -> tuple[Floats, Floats]:
+    """Squared correlation with a numeric target, and what is missing to 1."""
     numbers = columns.numbers()
     assert numbers is not None
-    out: Floats = _correlation(columns, numbers, n_jobs) ** 2
-    return out
+    r, rest = _correlation(columns, numbers, n_jobs)
+    return r**2, rest
 
 
-def _correlation(columns: Columns, y: Floats, n_jobs: int | None) -> Floats:
+def _correlation(columns: Columns, y: Floats, n_jobs: int | None) -> tuple[Floats, Floats]:
+    """Correlation with y, and 1 - r^2: of an exact line 0, and of no other feature."""
     centred = centred_numbers(y)
     unit = centred / np.sqrt(centred @ centred)
     square, cross = target_moments(columns, unit, n_jobs)
     with np.errstate(divide="ignore", invalid="ignore"):
         r = cross / np.sqrt(square)
-    return np.where(square > 0, np.clip(r, -1.0, 1.0), 0.0)
+    r = np.where(square > 0, np.clip(r, -1.0, 1.0), 0.0)
+    rest = (1.0 - r) * (1.0 + r)
+    known: dict[bytes, float] = {}
+    for f in np.flatnonzero(rest < _NEAR):
+        column = columns.X[:, [f]].toarray().ravel() if columns.is_sparse else columns.X[:, f]
+        key = column.tobytes()
+        if key not in known:
+            known[key] = _exact_rest(column, y)
+        rest[f] = known[key]
+        if rest[f] == 0.0:
+            r[f] = np.sign(r[f])
+    return r, rest
+
+
+def _exact_rest(x: NDArray[Any], y: NDArray[Any]) -> float:
+    """Return 1 - r^2 of two vectors, in whole numbers until the last division."""
+    xs, ys = _whole(x), _whole(y)
+    n = len(xs)
+    sx, sy = sum(xs), sum(ys)
+    xx = n * sum(v * v for v in xs) - sx * sx
+    yy = n * sum(v * v for v in ys) - sy * sy
+    xy = n * sum(v * w for v, w in zip(xs, ys, strict=True)) - sx * sy
+    return float(Fraction(xx * yy - xy * xy, xx * yy))
+
+
+def _whole(values: NDArray[Any]) -> list[int]:
+    """Return values over a power of two in common, which makes them whole."""
+    ratios = [value.as_integer_ratio() for value in values.tolist()]
+    shared = max(denominator for _, denominator in ratios)
+    return [numerator * (shared // denominator) for numerator, denominator in ratios]
 
 
 def _ranks(values: Floats) -> Floats:

@@ -74,7 +74,12 @@ def chi2(
         found = observed[:, part]
         if not columns.is_sparse:
             first = columns.X[0, part].astype(np.float64)
-            found = (found + first) * (columns.counts * _SMALL)[:, None]
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = (found + first) * (columns.counts * _SMALL)[:, None]
+            over = np.flatnonzero(~np.isfinite(found).all(axis=0))
+            for c in range(n_classes if over.size else 0):  # a class's sum exceeds float64
+                own = columns.X[columns.codes == c, part][:, over].astype(np.float64)
+                found[c, over] = (own * _SMALL).sum(axis=0)
         expected = share * found.sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             away = found - expected

@@ -25,7 +25,7 @@ from bitsieve.filters._discrete import (
     discrete_table,
     table_and_target,
 )
-from bitsieve.filters._input import check_input
+from bitsieve.filters._input import check_input, refuse_constant
 from bitsieve.filters._mixed import code_categories, discrete_mask
 
 __all__ = [
@@ -397,6 +397,8 @@ def _by_neighbours(
     checked = check_input(frame, y, task=task)
     discrete = discrete_mask(discrete_features, checked.n_features, checked.names, coded)
     classes = len(checked.classes) > 0
+    if not classes:
+        refuse_constant(checked.y)
     estimate = mutual_info_classif if classes else mutual_info_regression
     values = estimate(
         checked.X,

@@ -16,6 +16,7 @@ from bitsieve.data import Table
 from bitsieve.data.validation import Task
 from bitsieve.filters._columns import Columns, centred_numbers, check_columns
 from bitsieve.filters._discrete import Correction, Discretization, Missing
+from bitsieve.filters._input import refuse_constant
 from bitsieve.filters._moments import scaled_columns, scaled_sparse
 from bitsieve.filters._positions import wanted
 from bitsieve.filters.information_selection import information_selection
@@ -225,6 +226,8 @@ def mrmr(
         y, task = (X.y, task or X.task) if y is None else (y, task)
         X = X.X
     columns = check_columns(X, y, task=task, sparse=True)
+    if not len(columns.classes):
+        refuse_constant(columns.y)
     n_select = wanted(n_features, columns.n_features)
     n_threads = effective_n_jobs(n_jobs)
     unit = _unit_columns(columns, redundancy == "spearman", relevance == "f", n_threads)
@@ -256,9 +259,7 @@ def _unit_columns(columns: Columns, ranks: bool, scored: bool, n_threads: int) -
     elif scored:
         if n < 3:
             raise ValueError("F of a regression needs 3 samples or more, got 2")
-        numbers = columns.y.astype(np.float64)
-        varies = bool((numbers != numbers[0]).any())
-        options["numbers"] = centred_numbers(numbers) if varies else numbers
+        options["numbers"] = centred_numbers(columns.y.astype(np.float64))
     if columns.is_sparse:
         X = scaled_sparse(columns.X)[0]
         return _core.sparse_unit_columns(

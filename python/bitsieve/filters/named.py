@@ -77,6 +77,8 @@ class NamedFilter:
         Whether columns may hold categories: text of a data frame, discrete columns of a Table.
     counts_levels : bool
         Whether columns become levels, of which missing values may be one (``missing="level"``).
+    positive_only : bool
+        Whether it refuses values below zero.
     options : mapping
         Keyword arguments of the function.
     """
@@ -91,6 +93,7 @@ class NamedFilter:
     takes_sparse: bool = False
     takes_categories: bool = False
     counts_levels: bool = False
+    positive_only: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -161,12 +164,14 @@ def _scores(
     *,
     p: bool = False,
     sparse: bool = False,
+    positive: bool = False,
     **options: Any,
 ) -> NamedFilter:
     source = f"bitsieve.filters:{function}"
     return NamedFilter(
-        name, source, about, target, has_p_values=p, takes_sparse=sparse, options=options
-    )
+        name, source, about, target, has_p_values=p, takes_sparse=sparse, positive_only=positive,
+        options=options,
+    )  # fmt: skip
 
 
 def _relief(name: str, function: str, about: str, target: Target = "classes") -> NamedFilter:
@@ -244,7 +249,7 @@ FILTERS: dict[str, NamedFilter] = {
         _scores("spearman", "spearman", "|rank correlation|", "either", p=True),
         _scores("auc", "auc", "area under the curve (Mann-Whitney)", p=True),
         _scores("kruskal", "kruskal_wallis", "Kruskal-Wallis H", p=True),
-        _scores("chi2", "chi2", "chi-squared of counts", p=True, sparse=True),
+        _scores("chi2", "chi2", "chi-squared of counts", p=True, sparse=True, positive=True),
         _scores("fisher", "fisher_score", "variance between over within classes", sparse=True),
         _levels("gini", "gini", "decrease of the Gini impurity"),
         _levels("infogain", "information_gain", "information gain in bits"),

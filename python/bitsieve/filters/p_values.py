@@ -91,12 +91,16 @@ def two_sided_normal(statistic: Floats) -> Floats:
     return np.minimum(2.0 * np.asarray(ndtr(-statistic)), 1.0)
 
 
-def two_sided_r(correlation: Floats, n_samples: int) -> Floats:
-    """Probability of a correlation as large by chance, by t with n - 2 degrees of freedom."""
+def two_sided_r(correlation: Floats, n_samples: int, rest: Floats | None = None) -> Floats:
+    """Probability of a correlation as large by chance, by t with n - 2 degrees of freedom.
+
+    ``rest`` is 1 - r^2, where it is known better than r tells.
+    """
     freedom = n_samples - 2
     if freedom < 1:
         return np.ones_like(correlation)
-    rest = (1.0 - correlation) * (1.0 + correlation)
+    if rest is None:
+        rest = (1.0 - correlation) * (1.0 + correlation)
     with np.errstate(divide="ignore"):
         return two_sided_t(correlation * np.sqrt(freedom / np.maximum(rest, 0.0)), freedom)
 

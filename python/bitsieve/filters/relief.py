@@ -221,12 +221,12 @@ def rrelieff(
     Returns
     -------
     ndarray of shape (n_features,)
-        Scores in [-1, 1], greater is better; 0 for a constant feature, or where y is constant.
+        Scores in [-1, 1], greater is better; 0 for a constant feature.
 
     Raises
     ------
     ValueError
-        If y holds no numbers, or an option is out of its range.
+        If y holds no numbers or one number throughout, or an option is out of its range.
 
     References
     ----------

@@ -66,7 +66,8 @@ def f_test(
     Returns
     -------
     scores : ndarray of shape (n_features,)
-        In [0, inf].
+        In [0, inf]; infinite where classes do not vary within, and for a line without any
+        deviation, as whole numbers decide, not rounding.
     p_values : ndarray of shape (n_features,)
         Only if asked for.
 
@@ -87,9 +88,9 @@ def f_test(
     if n_classes == 0:
         if n < 3:
             raise ValueError("F needs 3 samples or more, since 2 always lie on a line; got 2")
-        square = squared_correlation(columns, n_jobs)
+        square, rest = squared_correlation(columns, n_jobs)
         with np.errstate(divide="ignore"):
-            scores = square / (1.0 - square) * (n - 2)
+            scores = square / rest * (n - 2)
         between, within = 1, n - 2
     else:
         if n <= n_classes:

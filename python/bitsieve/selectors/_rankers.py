@@ -24,7 +24,7 @@ from bitsieve.data.validation import check_matrix
 from bitsieve.filters.named import NamedFilter, Ranked, filter_by_name
 from bitsieve.selectors._seeding import seeded
 
-__all__ = ["name_of", "needs_target", "rank_with", "resolve", "table_of", "takes"]
+__all__ = ["name_of", "needs_target", "positive_only", "rank_with", "resolve", "table_of", "takes"]
 
 
 def resolve(ranker: Any, parameter: str = "rankers") -> Any:
@@ -75,6 +75,15 @@ def needs_target(ranker: Any) -> bool:
         return ranker.target != "none"
     tags = getattr(ranker, "__sklearn_tags__", None)
     return bool(tags().target_tags.required) if callable(tags) else True
+
+
+def positive_only(ranker: Any) -> bool:
+    """Tell whether a ranker, resolved or not, says that it refuses values below zero."""
+    ranker = _found(ranker)
+    if isinstance(ranker, NamedFilter):
+        return ranker.positive_only
+    tags = getattr(ranker, "__sklearn_tags__", None)
+    return bool(tags().input_tags.positive_only) if callable(tags) else False
 
 
 def takes(ranker: Any, what: Literal["nan", "sparse"]) -> bool:

@@ -21,6 +21,7 @@ from bitsieve.selectors._ranked import RankSelector, Scored
 from bitsieve.selectors._rankers import (
     name_of,
     needs_target,
+    positive_only,
     rank_with,
     resolve,
     table_of,
@@ -133,6 +134,10 @@ class RankAggregation(RankSelector):
     @property
     def _allows_sparse(self) -> bool:
         return all(takes(ranker, "sparse") for ranker in self._named())
+
+    @property
+    def _positive_only(self) -> bool:
+        return any(positive_only(ranker) for ranker in self._named())
 
     def _score(self, X: Any, y: Any) -> Scored:
         rankers = self._resolved()

@@ -21,7 +21,14 @@ from bitsieve.filters.named import N_GREEDY, NamedFilter
 from bitsieve.search.seeds import SeedWords
 from bitsieve.selectors._bootstrap import BOOTSTRAP, draw
 from bitsieve.selectors._ranked import N_FEATURES, RankSelector, Scored
-from bitsieve.selectors._rankers import needs_target, rank_with, resolve, table_of, takes
+from bitsieve.selectors._rankers import (
+    needs_target,
+    positive_only,
+    rank_with,
+    resolve,
+    table_of,
+    takes,
+)
 
 __all__ = ["EnsembleRanker"]
 
@@ -143,6 +150,10 @@ class EnsembleRanker(RankSelector):
     @property
     def _allows_sparse(self) -> bool:
         return takes(self.ranker, "sparse")
+
+    @property
+    def _positive_only(self) -> bool:
+        return positive_only(self.ranker)
 
     def _score(self, X: Any, y: Any) -> Scored:
         ranker = resolve(self.ranker, "ranker")

@@ -5,7 +5,9 @@
 // features, the blocks or the threads. What a distance is off by is known, `error` a sample:
 //   |distance - unit * value| <= unit * (error[i] + error[j]).
 // The work is n^2 p / 2 columns, in tiles that stay in registers, blocks that stay in cache; the
-// table itself is read once and never copied whole.
+// table itself is read once and never copied whole. Where the differences of all features have a
+// common denominator of at most 2^24 steps (FeatureScale::common), that is the grid and the
+// distances are exact.
 #pragma once
 
 #include <cstddef>
@@ -48,6 +50,10 @@ class DistanceArbiter {
   template <typename T>
   std::int64_t operator()(const SampleRows<T>& samples, std::size_t a, std::size_t b) const;
   double unit() const { return unit_; }
+  // How far a distance may be off, in units; 0 where differences have a common denominator.
+  double error() const { return error_; }
+  // What the arbiter multiplies differences of a feature by.
+  double scale(std::size_t f) const { return scale_[f]; }
   // In steps of 2^-30 of a range: what ties but for the roundings of its terms ties here, as
   // 1/7 + 2/7 and 3/7 do.
   std::int64_t in_steps(std::int64_t distance) const {
@@ -57,7 +63,7 @@ class DistanceArbiter {
  private:
   int bits_;
   std::vector<double> cap_, scale_;
-  double unit_;
+  double unit_, error_;
 };
 
 }  // namespace bitsieve

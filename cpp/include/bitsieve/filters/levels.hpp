@@ -7,7 +7,7 @@
 namespace bitsieve {
 
 // What encode_levels reports of a column that it leaves alone.
-inline constexpr std::int32_t fractional = -1;  // some value is no whole number
+inline constexpr std::int32_t fractional = -1;  // some value is no whole number below 2^53
 inline constexpr std::int32_t too_many = 0;     // more than `most` levels
 
 // codes[i * p + f] and n_levels[f] for a sample-major table of finite values; most <= 256. Codes

@@ -9,13 +9,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "bitsieve/filters/distances.hpp"
 
 namespace bitsieve {
 
-enum class ReliefRule { relief, relieff, rrelieff, surf, surf_star, multisurf, multisurf_star };
+enum class ReliefRule { relief, relieff, rrelieff, surf, surf_star, multisurf, multisurf_star, swrf_star };
+
+// Of a distance to the limits of a sample.
+enum class Side { near, between, far };
 
 struct ReliefOptions {
   ReliefRule rule = ReliefRule::relieff;
@@ -24,6 +28,9 @@ struct ReliefOptions {
   Precision precision = Precision::exact;
   std::vector<std::int32_t> instances;  // samples that look for neighbours; empty: all
   int n_threads = 1;
+  // Sides of pairs (i, j, i, j ...) so close to a limit of i that rounding would decide; called
+  // by the calling thread. Without it they are at the limit.
+  std::function<std::vector<Side>(const std::vector<std::int64_t>& pairs)> decide;
 };
 
 // weights[0 .. p). `codes` (n class codes) for classes, `target` (n numbers) for rrelieff.
