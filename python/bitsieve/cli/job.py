@@ -48,6 +48,9 @@ class Job:
     dataset: str | None
     orient: Literal["auto", "samples", "features"]
     index: str | None
+    drop: tuple[str, ...]
+    duplicates: Literal["error", "mean", "max", "first"]
+    decimal: str
     method: str
     estimator: str
     scoring: str
@@ -91,9 +94,11 @@ class Job:
             )
         refuse_file(self.out)
         model = self._model(secrets.randbits(32) if self.seed is None else self.seed)
-        data = load_input(
-            self.file, self.dataset, target=self.target, orient=self.orient, index=self.index
-        )
+        with plain_warnings():
+            data = load_input(
+                self.file, self.dataset, target=self.target, orient=self.orient, index=self.index,
+                drop=self.drop, duplicates=self.duplicates, decimal=self.decimal,
+            )  # fmt: skip
         check_folds(data.table, outer_folds=self.outer_folds, cv=self.cv)
         make_folder(self.out)
         if self.progress is None:
@@ -215,6 +220,9 @@ class Job:
             "dataset": self.dataset,
             "orient": self.orient,
             "index": self.index,
+            "drop": self.drop,
+            "duplicates": None if self.duplicates == "error" else self.duplicates,
+            "decimal": None if self.decimal == "." else self.decimal,
             "method": self.method,
             "estimator": self.estimator,
             "scoring": self.scoring,

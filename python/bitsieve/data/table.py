@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -19,6 +19,7 @@ from bitsieve.data.validation import (
     check_dtype,
     check_matrix,
     check_target,
+    check_text,
 )
 
 __all__ = ["Table"]
@@ -75,6 +76,10 @@ class Table:
         Values of X that are missing.
     has_missing : bool
         Whether there are such.
+    label_match : {"in order", "by name"} or None
+        How labels in a file of their own met the samples; None where there is no such file.
+    notes : tuple of str
+        What :func:`bitsieve.data.read_table` left out without being told to.
 
     Raises
     ------
@@ -106,6 +111,8 @@ class Table:
     discrete: NDArray[np.bool_] | None
     n_missing: int
     dtype: np.dtype[Any]
+    label_match: Literal["in order", "by name"] | None
+    notes: tuple[str, ...]
 
     def __init__(
         self,
@@ -132,6 +139,8 @@ class Table:
             self.classes, self.codes = target.classes, target.codes
         self.sample_names = _sample_names(X, sample_names, self.n_samples)
         self.target_name = target_name
+        self.label_match = None
+        self.notes = ()
         self._hot: HotCopy | None = None
         self._lock = threading.Lock()
 
@@ -278,4 +287,5 @@ def _sample_names(X: Any, given: Sequence[object] | None, n_samples: int) -> lis
         raise ValueError(
             f"expected {plural(n_samples, 'sample name')}, one a row of X, got {len(names)}"
         )
+    check_text(names, "sample names")
     return names

@@ -1,95 +1,66 @@
-"""Tables in delimited text: CSV, TSV, gzipped or not.
+"""Tables in delimited text: CSV, TSV, compressed or not.
 
-The header line and one or two fields of each line are looked at first; they decide the delimiter,
-which way the table lies, where the target is and which column names the rows. Then the numbers
-are read in one pass, by pandas, or line by line where there are very many columns. Where rows are
-features, a row of labels is taken out before that: it would turn every column into text.
+The header line and the line below it are looked at first. Where the table looks plain, numbers
+and row names are then read in one pass (:mod:`bitsieve.data.plain`). Otherwise one or two fields
+of each line are scanned, and pandas reads the rest. Either way these fields decide which way the
+table lies, where the target is and which column names the rows. Where rows are features, a row of
+labels is taken out before the numbers are read: it would turn every column into text.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import closest, name_columns, plural, shorten
+from bitsieve._errors import name_columns, plural, quoted, shorten
 from bitsieve.data.categories import encode_categories
+from bitsieve.data.finish import drop_features, finish_table, names_to_drop
 from bitsieve.data.frames import comma_hint, first_text, matrix_of_frame
-from bitsieve.data.labels import LabelFile, infer_labels, read_labels
-from bitsieve.data.lines import (
-    Header,
-    data_lines,
-    is_number,
-    open_text,
-    read_header,
-    scan_fields,
-    split,
-)
+from bitsieve.data.labels import is_missing_label
+from bitsieve.data.layout import Layout, lay_out
+from bitsieve.data.lines import Header, data_lines, is_number, read_header, split
+from bitsieve.data.opening import open_text
+from bitsieve.data.plain import pandas_options
 from bitsieve.data.request import ReadRequest
 from bitsieve.data.table import Table
-from bitsieve.data.wide import read_wide
 
 __all__ = ["read_text"]
-
-_WIDE = 2000  # columns from which line by line is the faster way
-_INDEX_NAMES = {
-    *("", "id", "ids", "index", "name", "sample", "samples", "sample_id", "sampleid", "patient"),
-    *("patient_id", "gene", "genes", "gene_id", "geneid", "gene_symbol", "symbol", "probe"),
-    *("probe_id", "probeid", "probeset", "id_ref", "feature", "features", "feature_id", "rownames"),
-}
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Which way the table lies and where things are in it.
-
-    ``lines`` are the numbers of the data lines, ``rows`` their fields in the index column (in the
-    first one where there is no index).
-    """
-
-    features: bool
-    index: int | None
-    lines: list[int]
-    rows: list[str]
-    target_name: str | None = None
-    target_texts: list[str] | None = None
-    labels: LabelFile | None = None
 
 
 def read_text(request: ReadRequest) -> Table:
     """Read a delimited text file; see :func:`bitsieve.data.read_table` for what it does."""
-    header = read_header(request.path, request.delimiter, request.encoding)
-    if header.delimiter == request.decimal:
-        raise ValueError(f"{request.decimal!r} cannot be both the delimiter and the decimal mark")
-    _refuse_twice(header.fields)
-    layout = _lay_out(request, header)
+    header = read_header(request.path, request.delimiter, request.encoding, request.decimal)
+    _refuse_twice(request, header.fields, all_of_them=request.duplicates == "error")
+    layout = lay_out(request, header)
     return (_read_features if layout.features else _read_samples)(request, header, layout)
 
 
-def _read_samples(request: ReadRequest, header: Header, layout: _Layout) -> Table:
-    fields, rows = header.fields, layout.rows
+def _read_samples(request: ReadRequest, header: Header, layout: Layout) -> Table:
+    fields, rows, plain = header.fields, layout.rows, layout.plain
     sample_names = None if layout.index is None else rows
-    drop = set() if layout.index is None else {layout.index}
+    away = set() if layout.index is None else {layout.index}
     y: Any = None
     if layout.labels is not None:
         y = layout.labels.align(sample_names, len(rows))
     elif layout.target_name is not None and layout.target_texts is not None:
-        y = infer_labels(layout.target_texts)
-        drop.add(fields.index(layout.target_name))
-    keep = [j for j in range(len(fields)) if j not in drop]
+        y = layout.target_texts
+        away.add(fields.index(layout.target_name))
+    dropped = names_to_drop(request.drop, fields)
+    if layout.labels is None and layout.target_name in dropped:
+        raise ValueError(f"{quoted(str(layout.target_name))} is the target and cannot be dropped")
+    keep = [j for j, f in enumerate(fields) if j not in away and f not in dropped]
     if not keep:
         raise ValueError("no column is left for features besides the target and the index")
     names = [fields[j] or f"column_{j}" for j in keep]
-    matrix = discrete = None
-    if len(fields) > _WIDE and request.decimal == ".":
-        matrix = read_wide(request.path, header, len(rows), drop, request.encoding)
-    if matrix is None:
-        frame = _read_frame(request, header, keep, n_rows=len(rows))
+    discrete = None
+    if plain is not None and plain.columns == keep:
+        matrix = plain.matrix
+    else:
+        frame = _read_frame(request, header, keep, n_rows=len(rows), skip=layout.remarks)
         frame.columns = names
         if request.categorical == "error":
             matrix = matrix_of_frame(frame)
@@ -99,103 +70,76 @@ def _read_samples(request: ReadRequest, header: Header, layout: _Layout) -> Tabl
             )
             matrix, names, discrete = encoded.matrix, encoded.names, encoded.discrete
         del frame
-    return _table(request, layout, matrix, y, names, sample_names, discrete)
+    return finish_table(
+        request, matrix, y, names=names, sample_names=sample_names,
+        target_name=layout.target_name, discrete=discrete, labels=layout.labels,
+    )  # fmt: skip
 
 
-def _read_features(request: ReadRequest, header: Header, layout: _Layout) -> Table:
-    fields, rows, skip = header.fields, list(layout.rows), []
-    keep = [j for j in range(len(fields)) if j != layout.index]
-    sample_names = [fields[j] or f"column_{j}" for j in keep]
-    y: Any = None
-    if layout.labels is not None:
-        y = layout.labels.align(sample_names, len(keep))
-    elif layout.target_name is not None:
+def _read_features(request: ReadRequest, header: Header, layout: Layout) -> Table:
+    fields, rows, plain = header.fields, list(layout.rows), layout.plain
+    _refuse_twice(request, fields, all_of_them=True)
+    skip, targets = list(layout.remarks), None
+    if layout.labels is None and layout.target_name is not None:
         at = rows.index(layout.target_name)
         del rows[at]
-        skip = [layout.lines[at]]
+        skip.append(layout.lines[at])
         line = next(
             line
             for number, line in data_lines(request.path, header, request.encoding)
-            if number == skip[0]
+            if number == skip[-1]
         )
-        texts = split(line, header.delimiter)
-        y = infer_labels([texts[j] if j < len(texts) else "" for j in keep])
-    names = None if layout.index is None else rows
-    frame = _read_frame(request, header, keep, n_rows=len(rows), skip=skip)
-    _refuse_text_rows(frame, names)
-    return _table(request, layout, matrix_of_frame(frame).T, y, names, sample_names)
-
-
-def _table(
-    request: ReadRequest,
-    layout: _Layout,
-    matrix: NDArray[Any],
-    y: Any,
-    names: list[str] | None,
-    sample_names: list[str] | None,
-    discrete: NDArray[np.bool_] | None = None,
-) -> Table:
-    return Table(
-        matrix,
-        y,
-        names=names,
-        sample_names=sample_names,
-        target_name=layout.target_name,
-        task=request.task,
-        dtype=request.dtype,
-        missing=request.missing,
-        discrete=discrete,
-    )
-
-
-def _lay_out(request: ReadRequest, header: Header) -> _Layout:
-    fields, target, orient = header.fields, request.target, request.orient
-    named = request.index not in ("auto", None)
-    if named and request.index not in fields:
-        raise ValueError(
-            f"no column named {request.index!r} to be the index; "
-            f"{closest(str(request.index), fields)}"
+        targets = split(line, header.delimiter)
+    away = names_to_drop(request.drop, {*rows, *fields})
+    keep = [
+        j for j, f in enumerate(fields) if j != layout.index and not (f in away and f not in rows)
+    ]
+    if plain is not None and all(_is_description(plain.texts[j]) for j in plain.texts if j in keep):
+        samples = [j for j in keep if j not in plain.texts]
+        matrix = plain.matrix
+    else:
+        frame = _read_frame(request, header, keep, n_rows=len(rows), skip=skip)
+        texts = [j for j in keep if not _is_numeric(frame[j]) and _is_description(frame[j])]
+        samples = [j for j in keep if j not in texts] or keep
+        frame = frame[samples]
+        _refuse_text_rows(frame, None if layout.index is None else rows)
+        matrix = matrix_of_frame(frame)
+        del frame
+    descriptions = [fields[j] for j in keep if j not in samples]
+    if descriptions:
+        request.notes.append(
+            f"{name_columns([*range(len(descriptions))], descriptions)} "
+            f"{'hold' if len(descriptions) > 1 else 'holds'} text and "
+            f"{'are no samples' if len(descriptions) > 1 else 'is no sample'}: left out"
         )
-    position = fields.index(str(request.index)) if named else 0
-    by_column = isinstance(target, str) and orient != "features" and target in fields
-    positions = [position, fields.index(target)] if by_column else [position]  # type: ignore[arg-type]
-    lines, found = scan_fields(request.path, header, positions, request.encoding)
-    rows = found[0]
-    distinct = len(set(rows)) == len(rows) and not any(is_number(r) or not r for r in rows)
-    index: int | None = position if named else None
-    if request.index == "auto" and fields[0] != target:
-        usual = fields[0].casefold() in _INDEX_NAMES
-        index = 0 if usual or (distinct and len(fields) > 1) else None
-    columns = [f for j, f in enumerate(fields) if j != index]
+    if not samples:
+        raise ValueError("no column is left for samples besides the index")
+    sample_names = [fields[j] or f"column_{j}" for j in samples]
+    y: Any = None
+    if layout.labels is not None:
+        y = layout.labels.align(sample_names, len(samples))
+    elif targets is not None:
+        y = [targets[j] if j < len(targets) else "" for j in samples]
+    matrix, names = matrix.T, None if layout.index is None else rows
+    if names is not None and away.intersection(names):
+        matrix, names, _ = drop_features(matrix, names, away)
+    return finish_table(
+        request, matrix, y, names=names, sample_names=sample_names,
+        target_name=layout.target_name, labels=layout.labels,
+    )  # fmt: skip
 
-    if isinstance(target, str) and by_column:
-        if index is not None and fields[index] == target:
-            raise ValueError(f"column {target!r} cannot be both the target and the index")
-        _refuse_first_sample(fields, index, target, found[1])
-        return _Layout(False, index, lines, rows, target, found[1])
-    if isinstance(target, str) and orient != "samples" and target in rows:
-        if rows.count(target) > 1:
-            raise ValueError(f"the target {target!r} names {rows.count(target)} rows")
-        return _Layout(True, position, lines, rows, target)
-    if isinstance(target, str) and not Path(target).is_file():
-        where = {"samples": "a column", "features": "a row", "auto": "a column, a row"}
-        known = {"samples": columns, "features": rows, "auto": columns + rows}[orient]
-        raise ValueError(
-            f"target {target!r} is not {where[orient]} or a file of labels; "
-            f"{closest(target, known)}"
-        )
-    features = orient == "features"
-    if target is None:
-        if orient == "auto":
-            features = distinct and index is not None and len(rows) > len(columns)
-        return _Layout(features, index, lines, rows)
-    labels = read_labels(Path(target), request.encoding)
-    if orient == "auto":
-        by_row, by_name = labels.hits(rows), labels.hits(columns)
-        features = by_name > by_row
-        if by_row == by_name == 0:
-            features = labels.says_features(len(rows), len(columns))
-    return _Layout(features, index, lines, rows, Path(target).name, labels=labels)
+
+def _is_description(values: Any) -> bool:
+    """True for a column of which most is text, and no numbers with commas."""
+    known = [v for v in values if isinstance(v, str) and not is_missing_label(v)]
+    texts = [v for v in known if not is_number(v) and comma_hint(v) is None]
+    return 2 * len(texts) > len(known)
+
+
+def _is_numeric(column: Any) -> bool:
+    import pandas  # slow to import
+
+    return bool(pandas.api.types.is_numeric_dtype(column.dtype))
 
 
 def _read_frame(
@@ -209,21 +153,15 @@ def _read_frame(
     import pandas  # slow to import
 
     n_fields = len(header.fields)
-    options: dict[str, Any] = {}
-    if int(pandas.__version__.partition(".")[0]) < 3:  # later versions always round correctly
-        options["float_precision"] = "round_trip"
     with open_text(request.path, request.encoding) as file:
         frame = pandas.read_csv(
             file,
             sep=r"\s+" if header.delimiter == " " else header.delimiter,
-            header=None,
             names=range(n_fields),
             dtype=dict.fromkeys(set(range(n_fields)) - set(keep), str),
             skiprows=[*range(header.line + 1), *skip],
-            decimal=request.decimal,
-            skipinitialspace=True,
             low_memory=False,
-            **options,
+            **pandas_options(request.decimal),
         )
     if len(frame) != n_rows:
         raise ValueError(
@@ -247,25 +185,18 @@ def _refuse_text_rows(frame: Any, names: list[str] | None) -> None:
         way_out = comma_hint(example) or "drop these rows, or name one as the target"
         raise ValueError(
             f"{name_columns(rows, names, noun='row')} {'hold' if len(rows) > 1 else 'holds'} text, "
-            f"such as {example!r}; features must be numbers: {way_out}"
+            f"such as {shorten([example])}; features must be numbers: {way_out}"
         )
 
 
-def _refuse_first_sample(
-    fields: list[str], index: int | None, target: str, labels: list[str]
-) -> None:
-    names = [f for j, f in enumerate(fields) if j != index and f != target]
-    if target in labels and all(is_number(f) for f in names):
-        raise ValueError(
-            f"{target!r} names a column, but is also a label in it, and the first line holds "
-            f"numbers ({shorten(names, 3)}) like a sample; add a header line"
-        )
-
-
-def _refuse_twice(fields: list[str]) -> None:
+def _refuse_twice(request: ReadRequest, fields: list[str], *, all_of_them: bool) -> None:
+    """Refuse a header with a name twice; or, if not all of them, with the target or the index."""
     twice = [name for name, count in Counter(fields).items() if count > 1 and name]
+    if not all_of_them:
+        twice = [name for name in twice if name in (request.target, request.index)]
     if twice:
         raise ValueError(
             f"the header has {plural(len(twice), 'name')} more than once: {shorten(twice)}; "
-            "rename these columns"
+            "rename these columns, or, where they are features, say duplicates='mean', 'max' or "
+            "'first' (--duplicates)"
         )
