@@ -162,6 +162,8 @@ def _merged(
         )
     first = [at[0] for at in positions.values()]
     out = matrix[:, first]
+    if how == "mean" and out.dtype.kind != "f":
+        out = out.astype(np.float64)
     for k, at in enumerate(positions.values()):
         if len(at) > 1 and how != "first":
             out[:, k] = _merge(matrix[:, at], how)

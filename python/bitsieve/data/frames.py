@@ -122,8 +122,11 @@ def _matrix_of_pandas(frame: Any) -> NDArray[Any]:
         refuse_text(bad, names, first_text(frame.iloc[:, bad[0]].dropna().tolist()))
     small = all(str(k).lower() in _SMALL for k in kinds)
     out = np.empty(frame.shape, dtype=np.float32 if small else np.float64)
-    for part in _blocks(out):
-        out[:, part] = frame.iloc[:, part].to_numpy(dtype=out.dtype, na_value=np.nan)
+    try:
+        for part in _blocks(out):
+            out[:, part] = frame.iloc[:, part].to_numpy(dtype=out.dtype, na_value=np.nan)
+    except OverflowError:
+        raise ValueError("X holds whole numbers that float64 does not; divide them") from None
     return out
 
 

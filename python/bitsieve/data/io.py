@@ -220,6 +220,9 @@ def read_table(
         table = _reader_of(path)(request)
     except UnicodeDecodeError as error:
         raise _refusal(path, undecodable(path, encoding)) from error
+    except UnicodeEncodeError as error:
+        said = f"holds lone surrogates as {encoding}, which are no text; pass its own encoding"
+        raise _refusal(path, said) from error
     except MemoryError as error:
         said = (
             f"too large for the memory of this machine ({error}); keep fewer columns, or store "

@@ -230,6 +230,7 @@ def _of_lines(path: Path, lines: list[str], column: str | None, decimal: str) ->
     if any("\0" in line for line in lines):
         raise ValueError("is no text (it holds zero bytes)")
     delimiter = sniff(lines[0], path, decimal)
+    delimiter = ";" if delimiter == decimal else delimiter
     try:
         rows = [split(line, delimiter) for line in lines]
     except ValueError as error:

@@ -13,7 +13,7 @@ from bitsieve.data.lines import Header, is_number, scan_fields
 from bitsieve.data.plain import Plain, read_plain
 from bitsieve.data.request import ReadRequest
 
-__all__ = ["Layout", "lay_out"]
+__all__ = ["DESCRIPTIONS", "Layout", "lay_out"]
 
 _FEATURE_NAMES = {
     *("accession", "ensembl", "ensembl_id", "entrez", "entrez_id", "entrezid", "feature"),
@@ -29,7 +29,8 @@ _INDEX_NAMES = {
     *_FEATURE_NAMES,
     *_SAMPLE_NAMES,
 }
-_DESCRIPTIONS = {
+#: What a column that describes the features is called.
+DESCRIPTIONS = {
     *("annotation", "desc", "description", "gene description", "gene title", "gene_description"),
     *("gene_name", "gene_symbol", "gene_title", "symbol", "title"),
 }
@@ -208,7 +209,7 @@ def _says_features(
         text = [
             f
             for f, first in zip(header.fields, header.below, strict=False)
-            if f in columns and f.casefold() in _DESCRIPTIONS and not is_number(first)
+            if f in columns and f.casefold() in DESCRIPTIONS and not is_number(first)
         ]
         n_columns = len(columns) - len(text)
         if n_columns == len(rows) and labels.counts(n_columns):

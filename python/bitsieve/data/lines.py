@@ -177,7 +177,7 @@ def scan_fields(
     """
     delimiter, last, n_fields = header.delimiter, max(positions), len(header.fields)
     uneven: list[tuple[int, int]] = []
-    remarks: dict[int, str] = {}
+    remarks: dict[int, tuple[str, int]] = {}
     marks: set[str] = set()
     numbers: list[int] = []
     found: list[list[str]] = [[] for _ in positions]
@@ -193,7 +193,7 @@ def scan_fields(
             count = line.count(delimiter) + 1
         if count != n_fields:
             if is_comment(line):
-                remarks[number] = line[0]
+                remarks[number] = (line[0], count)
                 continue
             uneven.append((number, count))
         elif is_comment(line):
@@ -201,14 +201,15 @@ def scan_fields(
         numbers.append(number)
         for texts, position in zip(found, positions, strict=True):
             texts.append(fields[position].strip() if position < len(fields) else "")
-    uneven += [(number, -1) for number, mark in remarks.items() if mark in marks]
-    if uneven:
+    cut = [(number, count) for number, (mark, count) in remarks.items() if mark in marks]
+    if uneven or cut:
+        n_lines = len(numbers) + len(cut)
+        uneven = sorted(uneven + cut)
         number, count = uneven[0]
-        has = f"has {count}" if count >= 0 else "has another number"
         raise ValueError(
-            f"{len(uneven)} of {plural(len(numbers), 'line')} "
+            f"{len(uneven)} of {plural(n_lines, 'line')} "
             f"{'do' if len(uneven) > 1 else 'does'} not have {plural(n_fields, 'field')}, as the "
-            f"header has: line {number + 1} {has}; the delimiter is taken to be "
+            f"header has: line {number + 1} has {count}; the delimiter is taken to be "
             f"{delimiter!r}, and a missing value is an empty field"
         )
     return numbers, found, list(remarks)

@@ -13,7 +13,7 @@ from bitsieve._errors import closest, plural, quoted
 from bitsieve.data.archive import Archive
 from bitsieve.data.finish import drop_features, finish_table, names_to_drop
 from bitsieve.data.labels import LabelFile, label_source, read_labels
-from bitsieve.data.opening import FREE
+from bitsieve.data.opening import allowed_size
 from bitsieve.data.request import ReadRequest
 from bitsieve.data.table import Table
 
@@ -134,7 +134,7 @@ def _dense(archive: Archive, stored: int) -> NDArray[Any]:
     """The matrix that ``scipy.sparse.save_npz`` wrote, every index of it checked."""
     import scipy.sparse  # slow to import
 
-    kind = archive["format"].reshape(-1)[:1].astype("U8").tolist()[0]
+    kind = "".join(archive["format"].reshape(-1)[:1].astype("U8").tolist())
     if kind not in _SPARSE:
         raise ValueError(f"sparse format {kind!r} is not known; there are {', '.join(_SPARSE)}")
     lacking = [key for key in _SPARSE[kind] if key not in archive]
@@ -145,7 +145,7 @@ def _dense(archive: Archive, stored: int) -> NDArray[Any]:
     if data.dtype.kind not in "biuf" or any(part.dtype.kind not in "iu" for part in parts):
         raise ValueError(f"the sparse table holds {data.dtype}, not numbers at whole positions")
     size = math.prod(shape) * data.dtype.itemsize
-    if size > max(FREE, _MOST_SPARSE * stored):
+    if size > allowed_size(stored, _MOST_SPARSE):
         raise ValueError(
             f"the sparse table of shape {shape} would take {size:,} bytes with its zeros, over "
             f"{_MOST_SPARSE} times its file; keep fewer features"

@@ -30,15 +30,24 @@ _STARTS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
 _BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def check_expansion(size: int, stored: int, most: int = MOST) -> None:
+def allowed_size(stored: int, most: int = MOST) -> int:
+    """Bytes that so many bytes of a file may become: 256 MiB, or `most` times as many.
+
+    Examples
+    --------
+    >>> allowed_size(10**5), allowed_size(10**7)
+    (268435456, 1000000000)
+    """
+    return max(FREE, most * stored)
+
+
+def check_expansion(size: int, stored: int) -> None:
     """Refuse what becomes too much larger than it is stored, before it takes memory.
 
     Parameters
     ----------
     size, stored : int
         Bytes in memory, and in the file.
-    most : int, default 100
-        How many times larger it may be, from 256 MiB on.
 
     Raises
     ------
@@ -52,11 +61,10 @@ def check_expansion(size: int, stored: int, most: int = MOST) -> None:
     Traceback (most recent call last):
     ValueError: 10,000,000 bytes of the file become more than 1,000,000,000 in memory, over 100 ...
     """
-    if size > max(FREE, most * stored):
+    if size > allowed_size(stored):
         raise ValueError(
-            f"{stored:,} bytes of the file become more than {max(FREE, most * stored):,} in "
-            f"memory, over {most} times as many, which no table of measurements does; if it is "
-            "to be trusted, store it uncompressed"
+            f"{stored:,} bytes of the file become more than {allowed_size(stored):,} in memory, "
+            f"over {MOST} times as many; store it uncompressed if it is to be trusted"
         )
 
 

@@ -104,7 +104,7 @@ def read_plain(
     known = encoding.lower().replace("_", "-") in _ENCODINGS
     if not known or header.delimiter == " " or len(header.below) != len(header.fields):
         return None
-    if len(texts) == len(header.fields):
+    if len(texts) == len(header.fields) or header.below[0].startswith("\ufeff"):
         return None
     try:
         if len(header.fields) > _WIDE:
@@ -141,7 +141,7 @@ def _read_tall(path: Path, header: Header, texts: list[int], decimal: str) -> Pl
     with open_bytes(path) as raw:
         counted = _Counted(raw, header.delimiter)
         buffer = io.BufferedReader(counted, _BLOCK >> 2)
-        with io.TextIOWrapper(buffer, "utf-8-sig", newline="") as file:
+        with io.TextIOWrapper(buffer, "utf-8-sig", newline=None) as file:
             first = [file.readline() for _ in range(header.line + 1)]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # columns of mixed types, dealt with below

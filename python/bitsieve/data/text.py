@@ -21,7 +21,7 @@ from bitsieve.data.categories import encode_categories
 from bitsieve.data.finish import drop_features, finish_table, names_to_drop
 from bitsieve.data.frames import comma_hint, first_text, matrix_of_frame
 from bitsieve.data.labels import is_missing_label
-from bitsieve.data.layout import Layout, lay_out
+from bitsieve.data.layout import DESCRIPTIONS, Layout, lay_out
 from bitsieve.data.lines import Header, data_lines, is_number, read_header, split
 from bitsieve.data.opening import open_text
 from bitsieve.data.plain import pandas_options
@@ -94,12 +94,16 @@ def _read_features(request: ReadRequest, header: Header, layout: Layout) -> Tabl
     keep = [
         j for j, f in enumerate(fields) if j != layout.index and not (f in away and f not in rows)
     ]
-    if plain is not None and all(_is_description(plain.texts[j]) for j in plain.texts if j in keep):
+    if plain is not None and all(
+        _is_description(fields[j], plain.texts[j]) for j in plain.texts if j in keep
+    ):
         samples = [j for j in keep if j not in plain.texts]
         matrix = plain.matrix
     else:
         frame = _read_frame(request, header, keep, n_rows=len(rows), skip=skip)
-        texts = [j for j in keep if not _is_numeric(frame[j]) and _is_description(frame[j])]
+        texts = [
+            j for j in keep if not _is_numeric(frame[j]) and _is_description(fields[j], frame[j])
+        ]
         samples = [j for j in keep if j not in texts] or keep
         frame = frame[samples]
         _refuse_text_rows(frame, None if layout.index is None else rows)
@@ -129,11 +133,11 @@ def _read_features(request: ReadRequest, header: Header, layout: Layout) -> Tabl
     )  # fmt: skip
 
 
-def _is_description(values: Any) -> bool:
-    """True for a column of which most is text, and no numbers with commas."""
+def _is_description(name: str, values: Any) -> bool:
+    """True for a column of which most is text, or some if it is called so; no commas in numbers."""
     known = [v for v in values if isinstance(v, str) and not is_missing_label(v)]
     texts = [v for v in known if not is_number(v) and comma_hint(v) is None]
-    return 2 * len(texts) > len(known)
+    return len(texts) > (0 if name.casefold() in DESCRIPTIONS else len(known) // 2)
 
 
 def _is_numeric(column: Any) -> bool:
@@ -163,22 +167,28 @@ def _read_frame(
             low_memory=False,
             **pandas_options(request.decimal),
         )
-    if len(frame) != n_rows:
+    if len(frame) != n_rows or not isinstance(frame.index, pandas.RangeIndex):
         raise ValueError(
             f"{plural(n_rows, 'line')} of data give {plural(len(frame), 'row')}; "
             "quoted fields must not hold line breaks"
         )
-    return frame[keep]
+    frame = frame[keep]
+    for place, j in enumerate(keep):  # pandas leaves whole numbers of more than 64 bits
+        if not _is_numeric(frame[j]):
+            given = [None if pandas.isna(v) else str(v) for v in frame[j]]
+            if all(v is None or is_number(v, request.decimal) for v in given):
+                points = [
+                    None if v is None else float(v.replace(request.decimal, ".")) for v in given
+                ]
+                frame.isetitem(place, np.array(points, dtype=np.float64))
+    return frame
 
 
 def _refuse_text_rows(frame: Any, names: list[str] | None) -> None:
-    import pandas  # slow to import
-
-    text = [j for j in frame.columns if not pandas.api.types.is_numeric_dtype(frame[j].dtype)]
+    text = [j for j in frame.columns if not _is_numeric(frame[j])]
     bad: NDArray[np.bool_] = np.zeros(len(frame), dtype=bool)
     for j in text:
-        column = frame[j]
-        bad |= (pandas.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
+        bad |= [isinstance(value, str) and not is_number(value) for value in frame[j]]
     rows = np.flatnonzero(bad).tolist()
     if rows:
         example = first_text(frame.loc[rows[0], text].dropna())
