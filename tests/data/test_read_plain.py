@@ -44,7 +44,7 @@ def passes(monkeypatch):
             monkeypatch.setattr(layout, "read_plain", lambda *_, **__: None)
         else:
             monkeypatch.setattr(layout, "read_plain", spy)
-            monkeypatch.setattr(plain, "_WIDE", width)
+            monkeypatch.setattr(plain, "_is_wide", lambda _, header: len(header.fields) > width)
         return done
 
     return passes

@@ -86,7 +86,7 @@ def refuse_foreign_text(line: str) -> None:
     >>> refuse_foreign_text("gene,s1,s2")
     >>> refuse_foreign_text("#1.2")
     Traceback (most recent call last):
-    ValueError: this is a GCT file, a format that is not read yet; delete its first two lines ...
+    ValueError: this is a GCT file, a format that is not read yet; convert it: delete ...
     """
     for pattern, found in _LINES.items():
         if pattern.fullmatch(line[:200].strip()):

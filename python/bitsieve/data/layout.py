@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bitsieve._errors import closest, quoted, shorten
+from bitsieve.data.finish import names_to_drop
 from bitsieve.data.labels import LabelFile, is_missing_label, label_source, read_labels
-from bitsieve.data.lines import Header, is_number, scan_fields
+from bitsieve.data.lines import NO_NUMBER, Header, is_number, scan_fields
 from bitsieve.data.plain import Plain, read_plain
 from bitsieve.data.request import ReadRequest
 
@@ -98,7 +99,7 @@ def _scan(request: ReadRequest, header: Header, *, plain: bool = True) -> _Scan:
 
 def _try_plain(request: ReadRequest, header: Header, positions: list[int]) -> Plain | None:
     fields, position = header.fields, positions[0]
-    dropped = {name for entry in request.drop for name in (entry, *entry.split(","))}
+    dropped = _perhaps_dropped(request)
     texts = {j for j, f in enumerate(fields) if f in dropped}
     texts.update(positions[1:])
     given = request.index == "auto" and (
@@ -116,6 +117,11 @@ def _try_plain(request: ReadRequest, header: Header, positions: list[int]) -> Pl
     return read_plain(
         request.path, header, texts | others, encoding=request.encoding, decimal=request.decimal
     )
+
+
+def _perhaps_dropped(request: ReadRequest) -> set[str]:
+    """Names that may be meant, before it is known whether a text with commas is one."""
+    return {name.strip() for entry in request.drop for name in (entry, *entry.split(","))}
 
 
 def _position(request: ReadRequest, fields: list[str]) -> int:
@@ -141,7 +147,7 @@ def _is_usual(name: str) -> bool:
 def _index(request: ReadRequest, fields: list[str], rows: list[str]) -> tuple[int | None, bool]:
     """Column that names the rows, and whether its fields are distinct text."""
     decimal = request.decimal
-    numbers = [r for r in rows if is_number(r, decimal)]
+    numbers = [r for r in rows if r[:1] not in NO_NUMBER and is_number(r, decimal)]
     distinct = not numbers and all(rows) and len(set(rows)) == len(rows)
     if request.index != "auto":
         return (None if request.index is None else _position(request, fields)), distinct
@@ -159,7 +165,8 @@ def _lay_out(request: ReadRequest, header: Header, scan: _Scan) -> Layout:
     fields, target, orient = header.fields, request.target, request.orient
     lines, remarks, rows = scan.lines, scan.remarks, scan.rows
     index, distinct = _index(request, fields, rows)
-    columns = [f for j, f in enumerate(fields) if j != index]
+    dropped = names_to_drop(request.drop, {*fields, *rows})
+    columns = [f for j, f in enumerate(fields) if j != index and f not in dropped]
 
     if isinstance(target, str) and _by_column(request, fields):
         if index is not None and fields[index] == target:
@@ -192,7 +199,8 @@ def _lay_out(request: ReadRequest, header: Header, scan: _Scan) -> Layout:
     path, column = source or (Path(target), None)
     labels = read_labels(path, request.encoding, column, request.decimal)
     if orient == "auto":
-        features = _says_features(labels, header, rows, columns, name)
+        left = [row for row in rows if row not in dropped] if dropped else rows
+        features = _says_features(labels, header, left, columns, name)
     return Layout(
         features, index, rows, lines, remarks, scan.plain, path.name if column is None else column,
         labels=labels,

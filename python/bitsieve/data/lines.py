@@ -12,6 +12,7 @@ from bitsieve.data.foreign import refuse_foreign_text
 from bitsieve.data.opening import COMPRESSED, open_text
 
 __all__ = [
+    "NO_NUMBER",
     "Header",
     "data_lines",
     "is_comment",
@@ -21,6 +22,9 @@ __all__ = [
     "sniff",
     "split",
 ]
+
+#: Letters that no number begins with, other than inf and nan.
+NO_NUMBER = frozenset("abcdefghjklmopqrstuvwxyzABCDEFGHJKLMOPQRSTUVWXYZ")
 
 _USUAL = {".csv": ",;\t|", ".tsv": "\t,;|", ".tab": "\t,;|"}
 
@@ -223,7 +227,7 @@ def is_number(text: str, decimal: str = ".") -> bool:
     >>> is_number("1e-3"), is_number("x"), is_number("1_000"), is_number("1,5", ",")
     (True, False, False, True)
     """
-    if "_" in text or not text.isascii():
+    if text[:1] in NO_NUMBER or "_" in text or not text.isascii():
         return False
     try:
         float(text.replace(decimal, ".") if decimal != "." and "." not in text else text)

@@ -8,7 +8,9 @@ short or too long, line breaks in quotes) gives None: the slower readers know wh
 
 from __future__ import annotations
 
+import codecs
 import io
+import re
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -18,7 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve.data.frames import matrix_of_frame
 from bitsieve.data.lines import Header
 from bitsieve.data.opening import open_bytes
 
@@ -27,7 +28,9 @@ __all__ = ["MISSING", "Plain", "pandas_options", "read_plain"]
 #: What stands for a missing value besides what pandas takes for one.
 MISSING = ("?", "---")
 
-_WIDE = 2000  # columns from which one long column is the faster way
+_WIDE = 2000  # columns from which one long column is the faster way,
+_SHORT = 300  # or from which it is, where there are fewer rows than columns
+_GAP = re.compile(rb"[^0-9eE+.,\-\n\r ]|\n\n")  # what numbers have not
 _BLOCK = 1 << 22
 _ENCODINGS = ("utf-8", "utf8", "ascii", "us-ascii")
 
@@ -61,7 +64,6 @@ def pandas_options(decimal: str) -> dict[str, Any]:
     options: dict[str, Any] = {
         "header": None,
         "decimal": decimal,
-        "skipinitialspace": True,
         "na_values": list(MISSING),
     }
     if int(pandas.__version__.partition(".")[0]) < 3:  # later versions always round correctly
@@ -101,71 +103,124 @@ def read_plain(
     >>> plain.texts, plain.matrix.tolist()
     ({0: ['tp53', 'egfr']}, [[1.5, 7.0], [nan, 6.0]])
     """
+    if not header.delimiter.isascii():
+        return None
     known = encoding.lower().replace("_", "-") in _ENCODINGS
     if not known or header.delimiter == " " or len(header.below) != len(header.fields):
         return None
     if len(texts) == len(header.fields) or header.below[0].startswith("\ufeff"):
         return None
     try:
-        if len(header.fields) > _WIDE:
+        if _is_wide(path, header):
             return _read_wide(path, header, sorted(texts), decimal)
-        return _read_tall(path, header, sorted(texts), decimal)
+        # Looking for missing values takes a tenth of the time, and most tables have none.
+        gaps = _has_gaps(path, header, sorted(texts))
+        try:
+            return _read_tall(path, header, sorted(texts), decimal, gaps=gaps)
+        except _NoNumbers:
+            return None if gaps else _read_tall(path, header, sorted(texts), decimal, gaps=True)
     except (ValueError, OverflowError, RecursionError):
         return None
+
+
+class _NoNumbers(ValueError):
+    """A column holds something else; perhaps a mark for missing values that was not looked for."""
+
+
+def _is_wide(path: Path, header: Header) -> bool:
+    n_fields = len(header.fields)
+    n_rows = path.stat().st_size // (sum(map(len, header.below)) + n_fields)
+    return n_fields > _WIDE or n_rows < n_fields > _SHORT
 
 
 class _Counted(io.RawIOBase):
     """The bytes of a file, with a count of those that matter."""
 
     def __init__(self, file: Any, delimiter: str) -> None:
-        self.file, self.delimiter = file, delimiter.encode()
-        self.delimiters = self.lines = self.zeros = self.quotes = 0
+        self.file, self.delimiter = file, ord(delimiter)
+        self.delimiters = 0
+        self.zeros = self.quotes = self.returns = False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         data = self.file.read(len(buffer))
-        self.delimiters += data.count(self.delimiter)
-        self.quotes += b'"' in data
-        self.zeros += b"\0" in data
-        self.lines += data.count(b"\n")
+        found = np.frombuffer(data, np.uint8) == self.delimiter
+        self.delimiters += int(np.count_nonzero(found))
+        self.quotes |= b'"' in data
+        self.zeros |= b"\0" in data
+        self.returns |= b"\r" in data
         buffer[: len(data)] = data
         return len(data)
 
 
-def _read_tall(path: Path, header: Header, texts: list[int], decimal: str) -> Plain | None:
+def _has_gaps(path: Path, header: Header, texts: list[int]) -> bool:
+    """True if the first lines hold fields that are no numbers, which may be missing values."""
+    delimiter, n_fields = header.delimiter.encode(), len(header.fields)
+    with open_bytes(path) as file:
+        lines = file.read(1 << 16).splitlines()[header.line + 1 : -1]
+    rests = [
+        _cut(line, delimiter, n_fields, texts)[1]
+        for line in lines
+        if line.count(delimiter) == n_fields - 1
+    ]
+    fields = b"\n".join(rests).replace(delimiter, b"\n")
+    return _GAP.search(fields) is not None
+
+
+def _read_tall(
+    path: Path, header: Header, texts: list[int], decimal: str, *, gaps: bool
+) -> Plain | None:
     import pandas  # slow to import
 
     n_fields = len(header.fields)
     with open_bytes(path) as raw:
+        returns = b"\r" in raw.readline(1 << 20)
+    with open_bytes(path) as raw:
+        if raw.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+            raw.seek(0)
         counted = _Counted(raw, header.delimiter)
-        buffer = io.BufferedReader(counted, _BLOCK >> 2)
-        with io.TextIOWrapper(buffer, "utf-8-sig", newline=None) as file:
+        buffer = io.BufferedReader(counted, 1 << 18)
+        # Line ends are translated, at a price, only where there are some to translate.
+        with io.TextIOWrapper(buffer, "utf-8", newline=None if returns else "") as file:
             first = [file.readline() for _ in range(header.line + 1)]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # columns of mixed types, dealt with below
                 frame = pandas.read_csv(
-                    file, sep=header.delimiter, names=range(n_fields), index_col=False,
-                    converters=dict.fromkeys(texts, _as_it_stands), **pandas_options(decimal),
+                    file, sep=header.delimiter, converters=dict.fromkeys(texts, _as_it_stands),
+                    na_filter=gaps, **pandas_options(decimal),
                 )  # fmt: skip
     n_rows = len(frame)
+    if frame.shape[1] != n_fields or counted.returns != returns:
+        return None
     # pandas fills up a line that is too short, and refuses one that is too long.
     delimiters = counted.delimiters - sum(line.count(header.delimiter) for line in first)
     if delimiters != n_rows * (n_fields - 1) or counted.zeros:
         return None
-    lines = counted.lines - len(first)
-    if counted.quotes and lines not in (n_rows, n_rows - 1):  # perhaps line breaks in quotes
+    if counted.quotes and _count_lines(path) - len(first) != n_rows:
+        return None  # perhaps line breaks in quotes
+    found = {j: [text for (text,) in frame[j]] for j in texts}
+    if counted.quotes and any('"' in text for column in found.values() for text in column):
         return None
-    found = {j: [text.strip() for (text,) in frame.pop(j)] for j in texts}
-    if not all(isinstance(d, np.dtype) and d.kind in "iuf" for d in set(frame.dtypes)):
-        return None
-    return Plain(n_rows, list(frame.columns), found, matrix_of_frame(frame))
+    columns = [j for j in range(n_fields) if j not in found]
+    out = np.empty((len(columns), n_rows))
+    for row, j in zip(out, columns, strict=True):
+        values = frame[j].array.to_numpy()
+        if values.dtype.kind not in "iuf":
+            raise _NoNumbers
+        row[:] = values
+    return Plain(n_rows, columns, found, out.T)
+
+
+def _count_lines(path: Path) -> int:
+    with open_bytes(path) as file:
+        return sum(1 for _ in file)
 
 
 def _as_it_stands(text: str) -> tuple[str]:
     """A field that pandas takes for nothing else, such as a missing value."""
-    return (text,)
+    return (text.strip(),)
 
 
 def _read_wide(path: Path, header: Header, texts: list[int], decimal: str) -> Plain | None:

@@ -165,6 +165,7 @@ def _read_frame(
             dtype=dict.fromkeys(set(range(n_fields)) - set(keep), str),
             skiprows=[*range(header.line + 1), *skip],
             low_memory=False,
+            skipinitialspace=True,
             **pandas_options(request.decimal),
         )
     if len(frame) != n_rows or not isinstance(frame.index, pandas.RangeIndex):
