@@ -21,6 +21,7 @@ __all__ = [
     "duration",
     "name_columns",
     "plural",
+    "quoted",
     "require",
     "shorten",
 ]
@@ -63,6 +64,20 @@ def duration(seconds: float) -> str:
     return f"{seconds / (365.25 * 86400.0):.0f} years"
 
 
+_LONGEST = 40
+
+
+def quoted(text: str) -> str:
+    """Text in quotes, its end left out where it is long.
+
+    Examples
+    --------
+    >>> quoted("tp53"), quoted("x" * 1000)
+    ("'tp53'", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'")
+    """
+    return repr(str(text) if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
+
+
 def plural(count: int, noun: str) -> str:
     """Count and noun, with an s unless the count is one.
 
@@ -85,7 +100,7 @@ def shorten(items: Iterable[object], limit: int = 5) -> str:
     '3, 7'
     """
     items = list(items)
-    text = ", ".join(repr(str(i)) if isinstance(i, str) else str(i) for i in items[:limit])
+    text = ", ".join(quoted(i) if isinstance(i, str) else str(i) for i in items[:limit])
     more = len(items) - limit
     return f"{text} and {more} more" if more > 0 else text
 
@@ -106,7 +121,7 @@ def name_columns(
     shown: list[object] = [
         int(i) if names is None else str(names[int(i)]) for i in indices[: limit + 1]
     ]
-    text = ", ".join(repr(s) if isinstance(s, str) else str(s) for s in shown[:limit])
+    text = ", ".join(quoted(s) if isinstance(s, str) else str(s) for s in shown[:limit])
     if count > limit:
         text += f" and {count - limit} more"
     label = "" if names is not None else ("number " if count == 1 else "numbers ")
@@ -126,10 +141,10 @@ def closest(name: str, known: Iterable[object], limit: int = 3) -> str:
     names = [str(k) for k in known]
     if not names:
         return "there are none"
-    folded = {n.casefold(): n for n in reversed(names)}
-    near = difflib.get_close_matches(name.casefold(), list(folded), n=limit)
+    folded = {n.casefold(): n for n in reversed(names) if len(n) <= _LONGEST}
+    near = difflib.get_close_matches(name[:_LONGEST].casefold(), list(folded), n=limit)
     if near:
-        return f"did you mean {' or '.join(repr(folded[n]) for n in near)}?"
+        return f"did you mean {' or '.join(quoted(folded[n]) for n in near)}?"
     return f"there are {shorten(names)}"
 
 

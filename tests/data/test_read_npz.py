@@ -64,8 +64,11 @@ def test_orient(save, arrays):
 BAD = {
     "no X": ({"data": X, "x": X}, r"no array named 'X'; did you mean 'x'\?"),
     "length": ({"X": X, "y": Y[:2]}, "X has 4 samples but y has 2 labels"),
-    "pickled X": ({"X": X.astype(object)}, "array 'X' holds pickled Python objects.*float"),
-    "pickled names": ({"X": X, "names": NAMES.astype(object)}, "'names' holds pickled.*dtype=str"),
+    "pickled X": ({"X": X.astype(object)}, "array 'X' .*holds pickled Python objects.*float"),
+    "pickled names": (
+        {"X": X, "names": NAMES.astype(object)},
+        "'names' .*pickled.*dtype=str",
+    ),
     "names": ({"X": X, "names": NAMES[:2]}, "expected 3 feature names, one a column of X, got 2"),
     "two names": ({"X": X, "names": np.ones((3, 2))}, r"one name a line, got shape \(3, 2\)"),
     "1-d": ({"X": X[0]}, r"X must be samples x features, got shape \(3,\)"),

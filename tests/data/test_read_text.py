@@ -244,8 +244,8 @@ def test_bad_label_files(write, tmp_path):
         read_table(path, target=tmp_path / "none.csv")
     with pytest.raises(ValueError, match=r"labels\.txt has 5 labels, but there are 3 samples"):
         read_table(path, target=write("a\nb\n" * 2 + "a\n", "labels.txt"))
-    with pytest.raises(ValueError, match=r"no label for 1 of 3 samples: 's3'; its names are 's1'"):
-        read_table(path, target=write("s1 a\ns2 b\n", "labels.txt"))
+    with pytest.raises(ValueError, match=r"no label for any of 3 samples \('s1', .* are 't1'"):
+        read_table(path, target=write("t1 a\nt2 b\n", "labels.txt"), orient="samples")
     with pytest.raises(ValueError, match=r"names 1 sample twice: 's2'"):
         read_table(path, target=write("s1 a\ns2 b\ns2 c\ns3 a\n", "labels.txt"))
     with pytest.raises(ValueError, match=r"one column .*two .*lines of 1, 3 fields"):
@@ -254,9 +254,6 @@ def test_bad_label_files(write, tmp_path):
         read_table(path, target=write("\n", "labels.csv"))
     with pytest.raises(ValueError, match=r"the table has no sample names; say which .*index"):
         read_table(write("a,b\n1,2\n2,3\n"), target=write("s1,a\ns2,b\n", "labels.csv"))
-    path = write("id,a\ns1,1\ns2,2\ns3,4\n")
-    with pytest.raises(ValueError, match=r"y contains NaN: 1 of 3 labels \(at 1"):
-        read_table(path, target=write("a\nNA\nb\n", "labels.csv"))
 
 
 BAD = {
@@ -274,8 +271,8 @@ BAD = {
     "text row": ("gene,s1,s2\ny,u,v\na,1,2\nstage,II,III\n", "y",
                  r"1 row \('stage'\) holds text, such as 'II'; .*name one as the target"),
     "missing": ("a,b,y\n1,,u\n2,5,v\n3,NA,v\n", "y", r"NaN: 2 values in 1 column \('b'\)"),
-    "missing label": ("a,y\n1,u\n2,\n3,v\n", "y", r"y contains NaN: 1 of 3 labels \(at 1"),
-    "missing label in a row": ("g,s1,s2,s3\ny,u,,v\na,1,2,4\n", "y", r"y contains NaN: 1 of 3"),
+    "no label": ("a,y\n1,\n2,NA\n3,?\n", "y", "none of 3 samples has a label"),
+    "no label in a row": ("g,s1,s2\ny,,null\na,1,2\n", "y", "none of 2 samples has a label"),
     "infinite": ("a,y\ninf,u\n2,v\n", "y", r"infinity: 1 value in 1 column \('a'\)"),
     "ragged": ("a,b\n1,2\n3,4,5\n", None,
                "1 of 2 lines does not have 2 fields, as the header has: line 3 has 3"),
@@ -286,7 +283,7 @@ BAD = {
     "underscore": ("a,y\n-0.13,u\n1_000,v\n", "y", r"1 column \('a'\) holds text .*'1_000'"),
     "other digits": ("a,y\n-0.13,u\n٣,v\n", "y", r"1 column \('a'\) holds text .*'٣'"),
     "decimal commas": ("a;y\n1;u\n-2,5;v\n", "y",
-                       r"such as '-2,5'; .*decimal point .*in Python, .*decimal=','"),
+                       r"such as '-2,5'; .*decimal point.*read .* decimal=',' \(--decimal ,\)"),
     "decimal commas in a row": ("g;s1;s2\ny;u;v\na;1,5;2,5\nb;1;2\n", "y",
                                 r"1 row \('a'\) holds text, such as '1,5'; .*decimal point"),
     "text beside a number": ("g,s1,s2,s3\na,1,2,3\nb,4,5,x\nc,y,7,8\nd,6,9,8\n", None,
@@ -300,7 +297,8 @@ BAD = {
     "only a target": ("id,y\ns1,u\ns2,v\n", "y", "no column is left for features"),
     "one sample": ("a,b\n1,2\n", None, "n_samples=1"),
     "constant": ("a,b\n1,2\n1,2\n", None, "X is constant"),
-    "binary": (b"PK\x03\x04\x00\x00\x00\n\x00\x00", None, "not a text file"),
+    "binary": (b"PK\x03\x04\x00\x00\x00\n\x00\x00", None, "this is a zip archive or a sp"),
+    "zeros": ("a,b\0\n1,2\n", None, r"not a text file \(it holds zero bytes\)"),
 }  # fmt: skip
 
 
@@ -317,14 +315,14 @@ def test_bad_files(write, case):
 def test_files_that_are_not_there(write, tmp_path):
     write(SAMPLES, "genes.csv")
     with pytest.raises(
-        ValueError, match=r"gene\.csv: no such file; in .* did you mean 'genes\.csv'"
+        ValueError, match=r"gene\.csv: no such file; in its folder did you mean 'genes\.csv'"
     ):
         read_table(tmp_path / "gene.csv")
     with pytest.raises(ValueError, match="no such file, nor such a directory as"):
         read_table(tmp_path / "nowhere" / "genes.csv")
     with pytest.raises(ValueError, match="is a directory; pass the path of one file"):
         read_table(tmp_path)
-    with pytest.raises(ValueError, match=r"no reader for this suffix; known are \.csv, \.csv\.gz"):
+    with pytest.raises(ValueError, match=r"no reader for this suffix; known are \.csv, "):
         read_table(write(SAMPLES, "genes.xyz"))
 
 
@@ -457,7 +455,7 @@ def test_the_file_of_labels_is_named_where_it_is_at_fault(write):
 @pytest.mark.parametrize(
     ("kwargs", "words"),
     [
-        ({"encoding": "latin-99"}, "no encoding named 'latin-99'"),
+        ({"encoding": "latin-99"}, "no encoding of text named 'latin-99'"),
         ({"delimiter": ",,"}, "delimiter must be one character, .* got ',,'"),
         ({"delimiter": ""}, "delimiter must be one character, .* got ''"),
         ({"decimal": "comma"}, "decimal must be one character, .* got 'comma'"),

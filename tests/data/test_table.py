@@ -172,3 +172,16 @@ def test_nothing_public_can_be_changed():
             with pytest.raises(ValueError, match="read-only"):
                 getattr(each, name)[...] = 1
     X[0, 0] = y[0] = 1  # the user's own arrays stay theirs
+
+
+def test_groups_from_one_column_of_a_file_follow_the_samples_that_stay(tmp_path: Path) -> None:
+    path = tmp_path / "genes.tsv"
+    path.write_text("gene\ts1\ts2\ts3\ts4\ng1\t1\t2\t3\t4\ng2\t4\t3\t2\t1\n")
+    (tmp_path / "samples.csv").write_text(
+        "sample,group,patient\ns4,b,p2\ns3,a,p2\ns2,,p1\ns1,a,p1\n"
+    )
+    samples = str(tmp_path / "samples.csv")
+    with pytest.warns(UserWarning, match="1 of 4 samples has no label in samples.csv"):
+        table = read_table(path, target=f"{samples}:group", groups=f"{samples}:patient")
+    assert table.sample_names == ["s1", "s3", "s4"]
+    assert table.groups.tolist() == [0, 1, 1]

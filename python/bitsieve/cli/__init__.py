@@ -82,6 +82,15 @@ class Missing(StrEnum):
     level = "level"
 
 
+class Duplicates(StrEnum):
+    """What becomes of features of one name."""
+
+    error = "error"
+    mean = "mean"
+    max = "max"
+    first = "first"
+
+
 class Aggregate(StrEnum):
     """How several rankings become one."""
 
@@ -110,11 +119,15 @@ def _program(
 @app.command()
 def select(
     file: Annotated[
-        Path | None, typer.Argument(help="CSV, TSV (also .gz) or NPZ with the data.")
+        Path | None, typer.Argument(help="CSV, TSV (also .gz, .bz2, .xz) or NPZ with the data.")
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option("--target", "-t", help="Column with the classes, or a file with them."),
+        typer.Option(
+            "--target",
+            "-t",
+            help="Column with the classes, a file with them, or file:column.",
+        ),
     ] = None,
     dataset: Annotated[
         str | None, typer.Option(help="A bundled data set instead of FILE; see bitsieve datasets.")
@@ -132,6 +145,17 @@ def select(
             "patient: no feature, and no fold parts a group."
         ),
     ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns that are no features; several with commas, or again."),
+    ] = None,
+    duplicates: Annotated[
+        Duplicates,
+        typer.Option(
+            help="Features of one name: refused, their mean, the one of highest mean, the first."
+        ),
+    ] = Duplicates.error,
+    decimal: Annotated[str, typer.Option(help="Decimal mark of a text file.")] = ".",
     method: Annotated[
         str,
         typer.Option(
@@ -214,6 +238,9 @@ def select(
             orient=orient.value,
             index=index,
             groups=groups,
+            drop=tuple(drop or ()),
+            duplicates=duplicates.value,
+            decimal=decimal,
             method=method,
             estimator=estimator,
             scoring=scoring,
@@ -241,11 +268,15 @@ def select(
 @app.command()
 def rank(
     file: Annotated[
-        Path | None, typer.Argument(help="CSV, TSV (also .gz) or NPZ with the data.")
+        Path | None, typer.Argument(help="CSV, TSV (also .gz, .bz2, .xz) or NPZ with the data.")
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option("--target", "-t", help="Column with classes or numbers, or a file with them."),
+        typer.Option(
+            "--target",
+            "-t",
+            help="Column with classes or numbers, a file with them, or file:column.",
+        ),
     ] = None,
     dataset: Annotated[
         str | None, typer.Option(help="A bundled data set instead of FILE; see bitsieve datasets.")
@@ -256,6 +287,17 @@ def rank(
     index: Annotated[
         str | None, typer.Option(help="Column with the row names, which is no feature.")
     ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns that are no features; several with commas, or again."),
+    ] = None,
+    duplicates: Annotated[
+        Duplicates,
+        typer.Option(
+            help="Features of one name: refused, their mean, the one of highest mean, the first."
+        ),
+    ] = Duplicates.error,
+    decimal: Annotated[str, typer.Option(help="Decimal mark of a text file.")] = ".",
     task: Annotated[
         Task, typer.Option(help="What the target of a file holds; its values decide by default.")
     ] = Task.auto,
@@ -327,6 +369,9 @@ def rank(
             dataset=dataset,
             orient=orient.value,
             index=index,
+            drop=tuple(drop or ()),
+            duplicates=duplicates.value,
+            decimal=decimal,
             task=task.value,
             methods=tuple(method or ["relieff"]),
             aggregate=None if aggregate is None else aggregate.value,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from bitsieve._scorers import value_needs_every_class
 from bitsieve.data import Table, datasets, read_table
 from bitsieve.data.copies import find_copies
 from bitsieve.data.doubts import Doubt
-from bitsieve.data.labels import read_labels
+from bitsieve.data.labels import label_source
 from bitsieve.data.missing import Missing
 from bitsieve.data.validation import Task
 from bitsieve.report import file_identity
@@ -27,13 +28,12 @@ __all__ = ["JobInput", "check_folds", "dataset_rows", "load_input", "make_folder
 
 @dataclass(frozen=True, eq=False)
 class JobInput:
-    """A table, where it came from, what identifies the files, and how labels came in."""
+    """A table, where it came from, and what identifies the files and what was read of them."""
 
     table: Table
     names: list[str]
     source: str
     identity: dict[str, Any]
-    matching: str | None = None
 
     def summary(self) -> str:
         """Return samples, classes, features and how labels met samples, as one line."""
@@ -44,7 +44,15 @@ class JobInput:
             said += f"; {self.table.n_missing:,} missing values"
         if self.categories:
             said += f"; {name_columns(self.table.discrete_columns, self.names)} of categories"
-        return printable(said if self.matching is None else f"{said}; {self.matching}")
+        if self.matching is not None:
+            said += f"; labels {self.matching}"
+        return printable(said)
+
+    @property
+    def matching(self) -> str | None:
+        """How the labels of a file of their own met the samples."""
+        match = self.table.label_match
+        return {"in order": "taken in order", "by name": "matched by name", None: None}[match]
 
     @property
     def categories(self) -> list[str]:
@@ -112,6 +120,9 @@ def load_input(
     needs_classes: bool = True,
     categorical: Literal["error", "ordinal"] = "error",
     missing: Missing = "error",
+    drop: Sequence[str] = (),
+    duplicates: Literal["error", "mean", "max", "first"] = "error",
+    decimal: str = ".",
 ) -> JobInput:
     """Read the file or the bundled data set.
 
@@ -126,7 +137,7 @@ def load_input(
         What the target of a file is; None decides from its values.
     needs_target, needs_classes : bool, default True
         Whether the job can do without a target, and with one of numbers.
-    categorical, missing
+    categorical, missing, drop, duplicates, decimal
         As in :func:`bitsieve.data.read_table`.
 
     Returns
@@ -157,13 +168,16 @@ def load_input(
             )
         table = read_table(
             file, target=target, orient=orient, index=index or "auto", task=task,
-            categorical=categorical, missing=missing, groups=groups,
+            categorical=categorical, missing=missing, drop=drop, duplicates=duplicates,
+            decimal=decimal, groups=groups,
         )  # fmt: skip
         source, identity = file.name, file_identity(file)
-        if target is not None and Path(target).is_file():
-            identity["target"] = file_identity(target)
-        if groups is not None and Path(groups).is_file():
-            identity["groups"] = file_identity(groups)
+        labels = label_source(target)
+        if labels is not None and table.label_match is not None:
+            identity["target"] = file_identity(labels[0])
+        members = label_source(groups)
+        if members is not None:
+            identity["groups"] = file_identity(members[0])
     if table.y is None and needs_target:
         raise ValueError(f"{source}: --target is needed, the name of what to predict")
     if table.task == "regression" and needs_classes:
@@ -174,7 +188,12 @@ def load_input(
             "from Python"
         )
     names = table.names or [f"x{i}" for i in range(table.n_features)]
-    return JobInput(table, list(names), source, identity, _matching(table, target))
+    data = JobInput(table, list(names), source, identity)
+    if data.matching is not None:
+        identity["labels"] = data.matching
+    if table.notes:
+        identity["notes"] = list(table.notes)
+    return data
 
 
 def check_folds(table: Table, *, outer_folds: int, cv: int, scoring: str) -> None:
@@ -265,15 +284,6 @@ def dataset_rows() -> list[dict[str, Any]]:
         }
         for bundle in bundles
     ]
-
-
-def _matching(table: Table, target: str | None) -> str | None:
-    """Return how the labels of a file met the samples; None where they are in the table itself."""
-    if target is None or target == table.target_name or not Path(target).is_file():
-        return None
-    if read_labels(Path(target)).names is None:
-        return "labels taken in order"
-    return "labels matched by name"
 
 
 def _bundled(name: str) -> Table:

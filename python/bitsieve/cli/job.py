@@ -55,6 +55,9 @@ class Job:
     orient: Literal["auto", "samples", "features"]
     index: str | None
     groups: str | None
+    drop: tuple[str, ...]
+    duplicates: Literal["error", "mean", "max", "first"]
+    decimal: str
     method: str
     estimator: str
     scoring: str
@@ -106,6 +109,9 @@ class Job:
             orient=self.orient,
             index=self.index,
             groups=self.groups,
+            drop=self.drop,
+            duplicates=self.duplicates,
+            decimal=self.decimal,
             missing="keep" if _takes_missing(model) else "error",
         )
         check_folds(data.table, outer_folds=self.outer_folds, cv=self.cv, scoring=self.scoring)
@@ -244,6 +250,9 @@ class Job:
             "orient": self.orient,
             "index": self.index,
             "groups": self.groups,
+            "drop": self.drop,
+            "duplicates": None if self.duplicates == "error" else self.duplicates,
+            "decimal": None if self.decimal == "." else self.decimal,
             "method": self.method,
             "estimator": self.estimator,
             "scoring": self.scoring,

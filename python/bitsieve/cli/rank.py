@@ -58,6 +58,9 @@ class RankJob:
     dataset: str | None
     orient: Literal["auto", "samples", "features"]
     index: str | None
+    drop: tuple[str, ...]
+    duplicates: Literal["error", "mean", "max", "first"]
+    decimal: str
     task: Literal["auto", "classes", "numbers"]
     methods: tuple[str, ...]
     aggregate: Literal["mean", "borda", "median", "rra"] | None
@@ -159,6 +162,7 @@ class RankJob:
                 task=_TASKS[self.task], needs_classes=False,
                 needs_target=any(method.target != "none" for method in filters),
                 categorical="error" if unfit else "ordinal", missing="keep",
+                drop=self.drop, duplicates=self.duplicates, decimal=self.decimal,
             )  # fmt: skip
         except ValueError as error:
             text = str(error)
@@ -270,6 +274,9 @@ class RankJob:
             "dataset": self.dataset,
             "orient": self.orient,
             "index": self.index,
+            "drop": self.drop,
+            "duplicates": None if self.duplicates == "error" else self.duplicates,
+            "decimal": None if self.decimal == "." else self.decimal,
             "task": self.task,
             "method": self.methods,
             "aggregate": self.aggregate,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import name_columns
+from bitsieve._errors import name_columns, shorten
 from bitsieve.data.lines import is_number
 
 __all__ = ["column_names", "comma_hint", "first_text", "is_frame", "matrix_of_frame", "refuse_text"]
@@ -72,12 +72,12 @@ def comma_hint(example: object) -> str | None:
     Examples
     --------
     >>> comma_hint("1,5")
-    "write numbers with a decimal point only (in Python, read_table takes decimal=',')"
+    "write numbers with a decimal point, or read the file with decimal=',' (--decimal ,)"
     >>> comma_hint("a,b")
     """
     if not isinstance(example, str) or not _COMMA.fullmatch(example.strip()):
         return None
-    return "write numbers with a decimal point only (in Python, read_table takes decimal=',')"
+    return "write numbers with a decimal point, or read the file with decimal=',' (--decimal ,)"
 
 
 def refuse_text(columns: list[int], names: list[str] | None, example: object) -> None:
@@ -88,8 +88,8 @@ def refuse_text(columns: list[int], names: list[str] | None, example: object) ->
     )
     raise ValueError(
         f"X must hold numbers, but {name_columns(columns, names)} "
-        f"{'hold' if len(columns) > 1 else 'holds'} text or other values, such as {example!r}; "
-        f"{way_out}"
+        f"{'hold' if len(columns) > 1 else 'holds'} text or other values, such as "
+        f"{shorten([example])}; {way_out}"
     )
 
 
@@ -122,8 +122,11 @@ def _matrix_of_pandas(frame: Any) -> NDArray[Any]:
         refuse_text(bad, names, first_text(frame.iloc[:, bad[0]].dropna().tolist()))
     small = all(str(k).lower() in _SMALL for k in kinds)
     out = np.empty(frame.shape, dtype=np.float32 if small else np.float64)
-    for part in _blocks(out):
-        out[:, part] = frame.iloc[:, part].to_numpy(dtype=out.dtype, na_value=np.nan)
+    try:
+        for part in _blocks(out):
+            out[:, part] = frame.iloc[:, part].to_numpy(dtype=out.dtype, na_value=np.nan)
+    except OverflowError:
+        raise ValueError("X holds whole numbers that float64 does not; divide them") from None
     return out
 
 

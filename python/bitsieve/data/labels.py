@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,36 +11,77 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import closest, plural, shorten
-from bitsieve.data.lines import is_number, open_text, sniff, split, undecodable
+from bitsieve._errors import closest, plural, quoted, shorten
+from bitsieve.data.lines import is_number, sniff, split
+from bitsieve.data.opening import open_text, undecodable
 from bitsieve.data.request import ReadRequest
 
-__all__ = ["LabelFile", "infer_labels", "read_groups", "read_labels"]
+__all__ = [
+    "LabelFile",
+    "infer_labels",
+    "is_missing_label",
+    "label_source",
+    "read_groups",
+    "read_labels",
+]
 
-_MISSING = {"", "NA", "N/A", "NaN", "nan", "null", "<NA>"}
+_MISSING = {"", "NA", "N/A", "NaN", "nan", "null", "<NA>", "?", "---"}
 _HEADERS = {
     *("class", "classes", "diagnosis", "group", "label", "labels", "outcome", "phenotype"),
     *("response", "status", "target", "y"),
 }
 
 
-def infer_labels(texts: Sequence[str]) -> NDArray[Any]:
+def infer_labels(texts: Sequence[str], decimal: str = ".") -> NDArray[Any]:
     """Labels as whole numbers or numbers where all of them are, otherwise as text.
 
-    Missing ones (empty, NA, NaN, null) become NaN or None.
+    Missing ones (empty, NA, NaN, null, ?, ---) become NaN or None. Whole numbers that do not fit in
+    64 bits are names.
 
     Examples
     --------
     >>> infer_labels(["1", "2"]), infer_labels(["a", "2"])
     (array([1, 2]), array(['a', '2'], dtype=object))
     """
-    if _are_numbers(texts):
-        if all(t.lstrip("+-").isdigit() for t in texts):
-            return np.array([int(t) for t in texts])
-        return np.array([np.nan if t in _MISSING else float(t) for t in texts])
+    if _are_numbers(texts, decimal):
+        given = [t for t in texts if t not in _MISSING]
+        whole = all(t.lstrip("+-").isdigit() for t in given)
+        if not whole or max(map(len, given)) < 19:
+            if whole and len(given) == len(texts):
+                return np.array([int(t) for t in texts])
+            points = [t.replace(decimal, ".") for t in texts]
+            return np.array([np.nan if t in _MISSING else float(t) for t in points])
     out = np.empty(len(texts), dtype=object)
     out[:] = [None if t in _MISSING else t for t in texts]
     return out
+
+
+def is_missing_label(text: str) -> bool:
+    """True if the text stands for a label that is not known."""
+    return text in _MISSING
+
+
+def label_source(target: str | Path | None) -> tuple[Path, str | None] | None:
+    """File of labels that a target names, and its column in ``file:column``; None without one.
+
+    Examples
+    --------
+    >>> label_source("outcome") is None
+    True
+    """
+    if target is None:
+        return None
+    if _is_file(str(target)):
+        return Path(target), None
+    name, colon, column = str(target).rpartition(":")
+    return (Path(name), column) if colon and column and _is_file(name) else None
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # no name of a file
+        return False
 
 
 @dataclass(frozen=True)
@@ -53,11 +95,14 @@ class LabelFile:
         First fields, where there are two.
     texts : list of str
         The labels as written, a header line perhaps among them.
+    bare : bool
+        Whether the header line was taken away.
     """
 
     path: Path
     names: list[str] | None
     texts: list[str]
+    bare: bool = False
 
     @property
     def first_label(self) -> str | None:
@@ -75,14 +120,15 @@ class LabelFile:
     def has_header(self) -> bool:
         """True if the first line is a header for certain."""
         first, others = self.texts[0], self.texts[1:]
-        if not others or self.first_label is not None:
+        if self.bare or not others or self.first_label is not None:
             return False
         return first.casefold() in _HEADERS or (not is_number(first) and _are_numbers(others))
 
     def counts(self, n_samples: int) -> bool:
         """True if there is a label for each of so many samples, with or without a header."""
         without = len(self.texts) == n_samples and not self.has_header
-        return without or (len(self.texts) == n_samples + 1 and self.first_label is None)
+        one_more = len(self.texts) == n_samples + 1 and not self.bare
+        return without or (one_more and self.first_label is None)
 
     def says_features(self, n_rows: int, n_columns: int) -> bool:
         """True if the number of labels fits the columns of a table, False if its rows.
@@ -96,9 +142,9 @@ class LabelFile:
         by_column, by_row = self.counts(n_columns), self.counts(n_rows)
         if by_column and by_row and n == n_columns != n_rows:
             raise ValueError(
-                f"the target file {self.path} has {n} lines, which may be labels of {n_columns} "
-                f"columns, or a header and labels of {n_rows} rows; say whether rows are features "
-                "or samples (orient)"
+                f"the target file {self.path.name} has {n} lines, which may be labels of "
+                f"{n_columns} columns, or a header and labels of {n_rows} rows; say "
+                "whether rows are features or samples (orient)"
             )
         return by_column and not by_row
 
@@ -106,43 +152,38 @@ class LabelFile:
         """How many of the sample names have a label here."""
         return len(set(self.names or ()) & set(sample_names))
 
-    def align(self, sample_names: Sequence[str] | None, n_samples: int) -> NDArray[Any]:
-        """Labels in the order of the samples.
+    def align(self, sample_names: Sequence[str] | None, n_samples: int) -> list[str]:
+        """Labels in the order of the samples, "" where a sample has none.
 
         Raises
         ------
         ValueError
-            If a sample has no label or two, or the number of labels does not fit.
+            If no sample has a label, one has two, or the number of labels does not fit.
         """
         if self.names is None:
             if not self.counts(n_samples):
                 raise self._wrong_count(n_samples)
-            return infer_labels(self.texts[len(self.texts) - n_samples :])
+            return self.texts[len(self.texts) - n_samples :]
         if sample_names is None:
             raise ValueError(
-                f"the target file {self.path} matches labels by sample name, but the table has no "
-                "sample names; say which column holds them (index), or keep labels only"
+                f"the target file {self.path.name} matches labels by sample name, but the table "
+                "has no sample names; say which column holds them (index), or keep labels only"
             )
-        of_name: dict[str, str] = {}
-        twice = []
-        for name, text in zip(self.names, self.texts, strict=True):
-            if name in of_name:
-                twice.append(name)
-            of_name[name] = text
-        missing = [name for name in sample_names if name not in of_name]
-        if missing:
+        of_name = dict(zip(self.names, self.texts, strict=True))
+        if not self.hits(sample_names):
             raise ValueError(
-                f"the target file {self.path} has no label for {len(missing)} of "
-                f"{plural(n_samples, 'sample')}: {shorten(missing)}; its names are "
-                f"{shorten(self.names)}"
+                f"the target file {self.path.name} has no label for any of "
+                f"{plural(n_samples, 'sample')} ({shorten(sample_names, 3)}); its names are "
+                f"{shorten(self.names, 3)}"
             )
-        twice = sorted(set(twice) & set(sample_names))
+        counts = Counter(self.names)
+        twice = sorted(name for name in set(sample_names) if counts[name] > 1)
         if twice:
             raise ValueError(
-                f"the target file {self.path} names {plural(len(twice), 'sample')} twice: "
+                f"the target file {self.path.name} names {plural(len(twice), 'sample')} twice: "
                 f"{shorten(twice)}"
             )
-        return infer_labels([of_name[name] for name in sample_names])
+        return [of_name.get(name, "") for name in sample_names]
 
     def _wrong_count(self, n_samples: int) -> ValueError:
         found = plural(len(self.texts), "label")
@@ -152,42 +193,70 @@ class LabelFile:
         if len(self.texts) == n_samples + 1 and self.first_label is not None:
             why = f"; its first line is no header: {self.first_label}"
         return ValueError(
-            f"the target file {self.path} has {found}, but there are "
+            f"the target file {self.path.name} has {found}, but there are "
             f"{plural(n_samples, 'sample')}{why}; expected one label a line, one a sample"
         )
 
 
-def _are_numbers(texts: Sequence[str]) -> bool:
+def _are_numbers(texts: Sequence[str], decimal: str = ".") -> bool:
     given = [t for t in texts if t not in _MISSING]
-    return bool(given) and all(is_number(t) for t in given)
+    return bool(given) and all(is_number(t, decimal) for t in given)
 
 
-def read_labels(path: Path, encoding: str = "utf-8") -> LabelFile:
-    """Read a file of labels: text of one or two columns.
+def read_labels(
+    path: Path, encoding: str = "utf-8", column: str | None = None, decimal: str = "."
+) -> LabelFile:
+    """Read a file of labels: text of one or two columns, or of more with the name of one of them.
+
+    Where there are several, the first one holds sample names. Lines at the start that begin with #
+    are remarks, unless all do.
 
     Raises
     ------
     ValueError
-        If the file is absent, empty, in another encoding, or has more columns.
+        If the file is absent, empty, in another encoding, has more columns and none of them is
+        named, or has no such column.
     """
     if not path.is_file():
         raise ValueError(f"no such target file: {path}")
     try:
         with open_text(path, encoding) as file:
             lines = [line.rstrip("\n") for line in file if line.strip()]
+        return _of_lines(path, lines, column, decimal)
     except UnicodeDecodeError:
-        raise ValueError(f"the target file {path}: {undecodable(path, encoding)}") from None
+        said = undecodable(path, encoding)
+        raise ValueError(f"the target file {path.name}: {said}") from None
+    except ValueError as error:
+        raise ValueError(f"the target file {path.name} {error}") from error
+
+
+def _of_lines(path: Path, lines: list[str], column: str | None, decimal: str) -> LabelFile:
+    start = next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)
+    lines = lines[start:]
     if not lines:
-        raise ValueError(f"the target file {path} is empty")
-    delimiter = sniff(lines[0], path)
-    rows = [split(line, delimiter) for line in lines]
+        raise ValueError("is empty")
+    if any("\0" in line for line in lines):
+        raise ValueError("is no text (it holds zero bytes)")
+    delimiter = sniff(lines[0], path, decimal)
+    delimiter = ";" if delimiter == decimal else delimiter
+    try:
+        rows = [split(line, delimiter) for line in lines]
+    except ValueError as error:
+        raise ValueError(f"cannot be read: {error}") from None
     widths = sorted({len(row) for row in rows})
+    if column is not None:
+        return _column_of(path, rows, column)
     if widths == [1]:
         return LabelFile(path, None, [row[0] for row in rows])
     if widths == [2]:
         return LabelFile(path, [row[0] for row in rows], [row[1] for row in rows])
+    if len(widths) == 1:
+        raise ValueError(
+            f"has {widths[0]} columns ({shorten(rows[0], 4)}); say which one holds the labels: "
+            f"{path.name}:COLUMN, such as {quoted(f'{path.name}:{rows[0][1]}')}"
+        )
     raise ValueError(
-        f"the target file {path} must have one column (labels) or two (sample name, label), "
+        f"must have one column (labels) or two (sample name, label), or more and a header line, "
         f"but has lines of {shorten(widths)} fields"
     )
 
@@ -198,8 +267,8 @@ def read_groups(
     n_samples: int,
     noun: str,
     known: Sequence[str],
-) -> NDArray[Any]:
-    """Read groups from a file of their own, laid out as a file of labels is.
+) -> list[str]:
+    """Read groups from a file of their own, laid out and named as a file of labels is.
 
     Parameters
     ----------
@@ -210,21 +279,45 @@ def read_groups(
     noun, known
         What a name might have stood for there, for the message.
 
+    Returns
+    -------
+    list of str
+        One a sample; empty where the file names no group.
+
     Raises
     ------
     ValueError
         If there is no such file either, or it does not fit the samples.
     """
-    if request.groups == request.target:
-        raise ValueError(f"{str(request.groups)!r} cannot be both the target and the groups")
-    if not Path(str(request.groups)).is_file():
+    given = str(request.groups)
+    if given == str(request.target):
+        raise ValueError(f"{quoted(given)} cannot be both the target and the groups")
+    source = label_source(request.groups)
+    if source is None:
         raise ValueError(
-            f"groups {str(request.groups)!r} is not a {noun} or a file; "
-            f"{closest(str(request.groups), known)}"
+            f"groups {quoted(given)} is not a {noun} or a file; {closest(given, known)}"
         )
+    path, column = source
     try:
-        return read_labels(Path(str(request.groups)), request.encoding).align(
-            sample_names, n_samples
-        )
+        file = read_labels(path, request.encoding, column, request.decimal)
+        return file.align(sample_names, n_samples)
     except ValueError as error:
         raise ValueError(str(error).replace("the target file", "the file of groups")) from None
+
+
+def _column_of(path: Path, rows: list[list[str]], column: str) -> LabelFile:
+    header, rows = rows[0], rows[1:]
+    widths = {len(row) for row in rows}
+    if widths == {len(header) + 1}:  # as R writes tables: row names have no header
+        header = ["", *header]
+    if not rows or widths != {len(header)}:
+        raise ValueError(
+            f"must have a header line and lines of as many fields, {len(header)}, but has lines of "
+            f"{shorten(sorted(widths))} fields"
+        )
+    if header.count(column) != 1:
+        many = f"has {header.count(column)} columns" if column in header else "has no column"
+        raise ValueError(f"{many} named {quoted(column)}; {closest(column, header)}")
+    at = header.index(column)
+    names = [row[0] for row in rows] if at > 0 else None
+    return LabelFile(path, names, [row[at] for row in rows], bare=True)

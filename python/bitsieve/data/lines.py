@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO, cast
 
 from bitsieve._errors import plural, shorten
+from bitsieve.data.foreign import refuse_foreign_text
+from bitsieve.data.opening import COMPRESSED, open_text
 
 __all__ = [
+    "NO_NUMBER",
     "Header",
     "data_lines",
-    "is_gzip",
+    "is_comment",
     "is_number",
-    "open_text",
     "read_header",
     "scan_fields",
     "sniff",
     "split",
-    "undecodable",
 ]
+
+#: Letters that no number begins with, other than inf and nan.
+NO_NUMBER = frozenset("abcdefghjklmopqrstuvwxyzABCDEFGHJKLMOPQRSTUVWXYZ")
 
 _USUAL = {".csv": ",;\t|", ".tsv": "\t,;|", ".tab": "\t,;|"}
 
@@ -40,47 +41,14 @@ class Header:
         One character; a blank stands for any run of white space.
     line : int
         Number of the header's line, counted from 0.
+    below : list of str
+        Fields of the first line of data.
     """
 
     fields: list[str]
     delimiter: str
     line: int
-
-
-def is_gzip(path: Path) -> bool:
-    """True if the file starts as gzip files do, whatever its name."""
-    with open(path, "rb") as file:
-        return file.read(2) == b"\x1f\x8b"
-
-
-def open_text(path: Path, encoding: str) -> TextIO:
-    """Open a text file, compressed or not, without its byte-order mark."""
-    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
-        encoding = "utf-8-sig"
-    if is_gzip(path):
-        return cast(TextIO, gzip.open(path, "rt", encoding=encoding, newline=None))
-    return open(path, encoding=encoding, newline=None)
-
-
-def undecodable(path: Path, encoding: str) -> str:
-    """Where a file that could not be decoded is not what it was taken for, and the way out."""
-    with gzip.open(path) if is_gzip(path) else open(path, "rb") as file:
-        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            where, way_out = f"the text is UTF-16, not {encoding}", "encoding='utf-16'"
-        else:
-            file.seek(0)
-            number = next((n for n, line in enumerate(file, 1) if not _decodes(line, encoding)), 0)
-            where = f"line {number} is not {encoding} text" if number else f"no {encoding} text"
-            way_out = "its encoding, such as encoding='latin-1'"
-    return f"{where}; save the file as UTF-8, or, in Python, pass {way_out}"
-
-
-def _decodes(line: bytes, encoding: str) -> bool:
-    try:
-        line.decode(encoding)
-    except UnicodeDecodeError:
-        return False
-    return True
+    below: list[str] = field(default_factory=list)
 
 
 def split(line: str, delimiter: str) -> list[str]:
@@ -89,7 +57,7 @@ def split(line: str, delimiter: str) -> list[str]:
     Raises
     ------
     ValueError
-        If a quote stays open.
+        If a quote stays open, or a field in quotes is longer than the csv module takes.
 
     Examples
     --------
@@ -98,35 +66,61 @@ def split(line: str, delimiter: str) -> list[str]:
     """
     if delimiter == " ":
         line = line.replace("\t", " ").strip(" ")
+    if '"' not in line:
+        fields = line.split(delimiter)
+        return [f.strip() for f in fields if f or delimiter != " "]
     # An open quote swallows the empty line that is added.
     reader = csv.reader([line, ""], delimiter=delimiter, skipinitialspace=True)
     try:
         fields, closed = next(reader, []), next(reader, None) is not None
-    except csv.Error:  # the field that a quote begins is longer than csv allows
-        closed = False
+    except csv.Error:
+        if line.count('"') % 2 == 0:
+            most = csv.field_size_limit()
+            raise ValueError(f"a field is longer than {most:,} characters") from None
+        closed = False  # the quote begins a field that has no end
     if not closed:
         raise ValueError("a quote stays open; quoted fields must not hold line breaks")
     return [field.strip() for field in fields]
 
 
-def read_header(path: Path, delimiter: str | None, encoding: str) -> Header:
-    """First line that is not blank, cut into names.
+def is_comment(line: str) -> bool:
+    """True if the line may be a remark: it begins with # or, as in files of GEO, with !."""
+    return line.startswith(("#", "!"))
+
+
+def read_header(path: Path, delimiter: str | None, encoding: str, decimal: str = ".") -> Header:
+    """First line that is neither blank nor a remark, cut into names.
+
+    Lines that begin with # or ! are remarks. The last one is the header all the same, the sign
+    left out, if it begins with # and has as many fields as the line below it, which holds numbers
+    unless no blank follows the sign.
 
     Raises
     ------
     ValueError
-        If there is no line, no line after it, or the line holds numbers instead of names.
+        If there is no line, no line after it, the line holds numbers instead of names, or it shows
+        that the file is of another format.
     """
     with open_text(path, encoding) as file:
         lines = ((i, line.rstrip("\n")) for i, line in enumerate(file))
         full = ((i, line) for i, line in lines if line.strip())
-        number, line = next(full, (0, ""))
+        first, line = number, remark = next(full, (0, ""))
+        refuse_foreign_text(line)
+        while is_comment(line):
+            number, remark = first, line
+            first, line = next(full, (0, ""))
         _, second = next(full, (0, ""))
     if not line:
-        raise ValueError("the file is empty")
+        raise ValueError(f"the file is empty{' but for remarks' if is_comment(remark) else ''}")
     if "\0" in line:
         raise ValueError("not a text file (it holds zero bytes)")
-    delimiter = delimiter or sniff(line, path)
+    if is_comment(remark) and _is_header(remark, line, delimiter, path, decimal):
+        line, second = remark.lstrip("#").lstrip(), line
+    else:
+        number = first
+    delimiter = delimiter or sniff(line, path, decimal)
+    if delimiter == decimal:
+        raise ValueError(f"{decimal!r} cannot be both the delimiter and the decimal mark")
     fields = split(line, delimiter)
     if not second:
         raise ValueError(
@@ -136,15 +130,25 @@ def read_header(path: Path, delimiter: str | None, encoding: str) -> Header:
     below = split(second, delimiter)
     shorter = len(below) == len(fields) + 1  # as R writes tables: row names have no header
     if (
-        all(is_number(f) for f in fields)
-        and not (shorter and not is_number(below[0]))
+        all(is_number(f, decimal) for f in fields)
+        and not (shorter and not is_number(below[0], decimal))
         and not _are_positions(fields, below)
     ):
         raise ValueError(
             f"the first line holds numbers ({shorten(fields, 3)}) where column names were "
             "expected; add a header line"
         )
-    return Header(["", *fields] if shorter else fields, delimiter, number)
+    return Header(["", *fields] if shorter else fields, delimiter, number, below)
+
+
+def _is_header(remark: str, below: str, delimiter: str | None, path: Path, decimal: str) -> bool:
+    """True if what looks like a remark names the columns of the line below it."""
+    if not remark.startswith("#"):
+        return False
+    delimiter = delimiter or sniff(remark, path, decimal)
+    fields = split(below, delimiter)
+    same = len(fields) == len(split(remark, delimiter)) > 1
+    return same and (remark[1:2] != " " or any(is_number(f, decimal) for f in fields[1:]))
 
 
 def _are_positions(fields: list[str], below: list[str]) -> bool:
@@ -164,8 +168,11 @@ def data_lines(path: Path, header: Header, encoding: str) -> Iterator[tuple[int,
 
 def scan_fields(
     path: Path, header: Header, positions: Sequence[int], encoding: str
-) -> tuple[list[int], list[list[str]]]:
-    """Line numbers, and for each position the fields there, as they are written.
+) -> tuple[list[int], list[list[str]], list[int]]:
+    """Line numbers, for each position the fields there, as they are written, and remarks.
+
+    A line that begins with # or ! and has another number of fields than the header is a remark,
+    unless lines of data begin so too.
 
     Raises
     ------
@@ -174,6 +181,8 @@ def scan_fields(
     """
     delimiter, last, n_fields = header.delimiter, max(positions), len(header.fields)
     uneven: list[tuple[int, int]] = []
+    remarks: dict[int, tuple[str, int]] = {}
+    marks: set[str] = set()
     numbers: list[int] = []
     found: list[list[str]] = [[] for _ in positions]
     for number, line in data_lines(path, header, encoding):
@@ -186,45 +195,58 @@ def scan_fields(
         else:
             fields = line.split(delimiter, last + 1)
             count = line.count(delimiter) + 1
-        numbers.append(number)
         if count != n_fields:
+            if is_comment(line):
+                remarks[number] = (line[0], count)
+                continue
             uneven.append((number, count))
+        elif is_comment(line):
+            marks.add(line[0])
+        numbers.append(number)
         for texts, position in zip(found, positions, strict=True):
             texts.append(fields[position].strip() if position < len(fields) else "")
-    if uneven:
+    cut = [(number, count) for number, (mark, count) in remarks.items() if mark in marks]
+    if uneven or cut:
+        n_lines = len(numbers) + len(cut)
+        uneven = sorted(uneven + cut)
         number, count = uneven[0]
         raise ValueError(
-            f"{len(uneven)} of {plural(len(numbers), 'line')} "
+            f"{len(uneven)} of {plural(n_lines, 'line')} "
             f"{'do' if len(uneven) > 1 else 'does'} not have {plural(n_fields, 'field')}, as the "
             f"header has: line {number + 1} has {count}; the delimiter is taken to be "
             f"{delimiter!r}, and a missing value is an empty field"
         )
-    return numbers, found
+    return numbers, found, list(remarks)
 
 
-def is_number(text: str) -> bool:
+def is_number(text: str, decimal: str = ".") -> bool:
     """True if float() takes it, other than in Python's own ways of writing.
 
     Examples
     --------
-    >>> is_number("1e-3"), is_number("x"), is_number("1_000")
-    (True, False, False)
+    >>> is_number("1e-3"), is_number("x"), is_number("1_000"), is_number("1,5", ",")
+    (True, False, False, True)
     """
-    if "_" in text or not text.isascii():
+    if text[:1] in NO_NUMBER or "_" in text or not text.isascii():
         return False
     try:
-        float(text)
+        float(text.replace(decimal, ".") if decimal != "." and "." not in text else text)
     except ValueError:
         return False
     return True
 
 
-def sniff(line: str, path: Path) -> str:
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    usual = _USUAL.get(suffix)
+def sniff(line: str, path: Path, decimal: str = ".") -> str:
+    """The delimiter: the usual one of the suffix, or else the one that the line holds most of."""
+    name = path.name.lower()
+    for compressed in COMPRESSED:
+        name = name.removesuffix(compressed)
+    usual = _USUAL.get(Path(name).suffix)
+    others = "\t,;|" if usual is None else usual
+    others = others.replace(decimal, "") + decimal * (decimal in others)
     if usual is not None:
-        return next((d for d in usual if d in line), usual[0])
-    counts = {d: line.count(d) for d in "\t,;|"}
+        return next((d for d in others if d in line), usual[0])
+    counts = {d: line.count(d) for d in others}
     best = max(counts, key=lambda d: counts[d])
     if counts[best]:
         return best

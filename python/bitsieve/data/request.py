@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,10 +11,11 @@ import numpy as np
 from bitsieve.data.missing import Missing
 from bitsieve.data.validation import Task
 
-__all__ = ["Categorical", "Orient", "ReadRequest"]
+__all__ = ["Categorical", "Duplicates", "Orient", "ReadRequest"]
 
 Orient = Literal["auto", "samples", "features"]
 Categorical = Literal["error", "onehot", "ordinal"]
+Duplicates = Literal["error", "mean", "max", "first"]
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,12 @@ class ReadRequest:
         A str is a name in the file or, failing that, a path; a Path is a file.
     groups : str, Path or None
         As the target.
-    orient, index, categorical, missing, delimiter, decimal, encoding, task, dtype
+    orient, index, categorical, missing, delimiter, decimal, encoding, task, dtype, duplicates
         As in :func:`bitsieve.data.read_table`.
+    drop : tuple of str
+        Names of what is no feature.
+    notes : list of str
+        What a reader did that it was not told to; it becomes the table's `notes` and is warned of.
     """
 
     path: Path
@@ -44,3 +49,6 @@ class ReadRequest:
     dtype: np.dtype[Any]
     missing: Missing = "error"
     groups: str | Path | None = None
+    drop: tuple[str, ...] = ()
+    duplicates: Duplicates = "error"
+    notes: list[str] = field(default_factory=list)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -20,6 +20,7 @@ from bitsieve.data.validation import (
     check_dtype,
     check_matrix,
     check_target,
+    check_text,
 )
 
 if TYPE_CHECKING:
@@ -84,6 +85,10 @@ class Table:
         Values of X that are missing.
     has_missing : bool
         Whether there are such.
+    label_match : {"in order", "by name"} or None
+        How labels in a file of their own met the samples; None where there is no such file.
+    notes : tuple of str
+        What :func:`bitsieve.data.read_table` left out without being told to.
 
     Raises
     ------
@@ -116,6 +121,8 @@ class Table:
     groups: NDArray[np.int32] | None
     n_missing: int
     dtype: np.dtype[Any]
+    label_match: Literal["in order", "by name"] | None
+    notes: tuple[str, ...]
 
     def __init__(
         self,
@@ -146,6 +153,8 @@ class Table:
         self.sample_names = _sample_names(X, sample_names, self.n_samples)
         self.target_name = target_name
         self.groups = None if groups is None else group_codes(groups, self.n_samples)
+        self.label_match = None
+        self.notes = ()
         self._hot: HotCopy | None = None
         self._lock = threading.Lock()
 
@@ -328,4 +337,5 @@ def _sample_names(X: Any, given: Sequence[object] | None, n_samples: int) -> lis
         raise ValueError(
             f"expected {plural(n_samples, 'sample name')}, one a row of X, got {len(names)}"
         )
+    check_text(names, "sample names")
     return names

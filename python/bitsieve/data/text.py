@@ -1,103 +1,74 @@
-"""Tables in delimited text: CSV, TSV, gzipped or not.
+"""Tables in delimited text: CSV, TSV, compressed or not.
 
-The header line and one or two fields of each line are looked at first; they decide the delimiter,
-which way the table lies, where the target is and which column names the rows. Then the numbers
-are read in one pass, by pandas, or line by line where there are very many columns. Where rows are
-features, a row of labels is taken out before that: it would turn every column into text.
+The header line and the line below it are looked at first. Where the table looks plain, numbers
+and row names are then read in one pass (:mod:`bitsieve.data.plain`). Otherwise one or two fields
+of each line are scanned, and pandas reads the rest. Either way these fields decide which way the
+table lies, where the target is and which column names the rows. Where rows are features, a row of
+labels is taken out before the numbers are read: it would turn every column into text.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import closest, name_columns, plural, shorten
+from bitsieve._errors import name_columns, plural, quoted, shorten
 from bitsieve.data.categories import encode_categories
+from bitsieve.data.finish import drop_features, finish_table, names_to_drop
 from bitsieve.data.frames import comma_hint, first_text, matrix_of_frame
-from bitsieve.data.labels import LabelFile, infer_labels, read_groups, read_labels
-from bitsieve.data.lines import (
-    Header,
-    data_lines,
-    is_number,
-    open_text,
-    read_header,
-    scan_fields,
-    split,
-)
+from bitsieve.data.labels import is_missing_label, read_groups
+from bitsieve.data.layout import DESCRIPTIONS, Layout, lay_out
+from bitsieve.data.lines import Header, data_lines, is_number, read_header, scan_fields, split
+from bitsieve.data.opening import open_text
+from bitsieve.data.plain import pandas_options
 from bitsieve.data.request import ReadRequest
 from bitsieve.data.table import Table
-from bitsieve.data.wide import read_wide
 
 __all__ = ["read_text"]
-
-_WIDE = 2000  # columns from which line by line is the faster way
-_INDEX_NAMES = {
-    *("", "id", "ids", "index", "name", "sample", "samples", "sample_id", "sampleid", "patient"),
-    *("patient_id", "gene", "genes", "gene_id", "geneid", "gene_symbol", "symbol", "probe"),
-    *("probe_id", "probeid", "probeset", "id_ref", "feature", "features", "feature_id", "rownames"),
-}
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Which way the table lies and where things are in it.
-
-    ``lines`` are the numbers of the data lines, ``rows`` their fields in the index column (in the
-    first one where there is no index).
-    """
-
-    features: bool
-    index: int | None
-    lines: list[int]
-    rows: list[str]
-    target_name: str | None = None
-    target_texts: list[str] | None = None
-    labels: LabelFile | None = None
 
 
 def read_text(request: ReadRequest) -> Table:
     """Read a delimited text file; see :func:`bitsieve.data.read_table` for what it does."""
-    header = read_header(request.path, request.delimiter, request.encoding)
-    if header.delimiter == request.decimal:
-        raise ValueError(f"{request.decimal!r} cannot be both the delimiter and the decimal mark")
-    _refuse_twice(header.fields)
-    layout = _lay_out(request, header)
+    header = read_header(request.path, request.delimiter, request.encoding, request.decimal)
+    _refuse_twice(request, header.fields, all_of_them=request.duplicates == "error")
+    layout = lay_out(request, header)
     return (_read_features if layout.features else _read_samples)(request, header, layout)
 
 
-def _read_samples(request: ReadRequest, header: Header, layout: _Layout) -> Table:
-    fields, rows = header.fields, layout.rows
+def _read_samples(request: ReadRequest, header: Header, layout: Layout) -> Table:
+    fields, rows, plain = header.fields, layout.rows, layout.plain
     sample_names = None if layout.index is None else rows
-    drop = set() if layout.index is None else {layout.index}
+    away = set() if layout.index is None else {layout.index}
     y: Any = None
     if layout.labels is not None:
         y = layout.labels.align(sample_names, len(rows))
     elif layout.target_name is not None and layout.target_texts is not None:
-        y = infer_labels(layout.target_texts)
-        drop.add(fields.index(layout.target_name))
+        y = layout.target_texts
+        away.add(fields.index(layout.target_name))
     groups: Any = None
     if request.groups is not None:
         if request.groups in fields and request.groups != layout.target_name:
             at = fields.index(str(request.groups))
-            drop.add(at)
-            groups = infer_labels(scan_fields(request.path, header, [at], request.encoding)[1][0])
+            away.add(at)
+            groups = _texts_of(request, header, layout, at)
         else:
             groups = read_groups(request, sample_names, len(rows), "column", fields)
-    keep = [j for j in range(len(fields)) if j not in drop]
+    dropped = names_to_drop(request.drop, fields)
+    if layout.labels is None and layout.target_name in dropped:
+        raise ValueError(f"{quoted(str(layout.target_name))} is the target and cannot be dropped")
+    keep = [j for j, f in enumerate(fields) if j not in away and f not in dropped]
     if not keep:
         raise ValueError("no column is left for features besides the target and the index")
     names = [fields[j] or f"column_{j}" for j in keep]
-    matrix = discrete = None
-    if len(fields) > _WIDE and request.decimal == ".":
-        matrix = read_wide(request.path, header, len(rows), drop, request.encoding)
-    if matrix is None:
-        frame = _read_frame(request, header, keep, n_rows=len(rows))
+    discrete = None
+    if plain is not None and plain.columns == keep:
+        matrix = plain.matrix
+    else:
+        frame = _read_frame(request, header, keep, n_rows=len(rows), skip=layout.remarks)
         frame.columns = names
         if request.categorical == "error":
             matrix = matrix_of_frame(frame)
@@ -107,116 +78,102 @@ def _read_samples(request: ReadRequest, header: Header, layout: _Layout) -> Tabl
             )
             matrix, names, discrete = encoded.matrix, encoded.names, encoded.discrete
         del frame
-    return _table(request, layout, matrix, y, names, sample_names, discrete, groups)
+    return finish_table(
+        request, matrix, y, names=names, sample_names=sample_names,
+        target_name=layout.target_name, discrete=discrete, labels=layout.labels, groups=groups,
+    )  # fmt: skip
 
 
-def _read_features(request: ReadRequest, header: Header, layout: _Layout) -> Table:
-    fields, rows, skip = header.fields, list(layout.rows), []
-    keep = [j for j in range(len(fields)) if j != layout.index]
-    sample_names = [fields[j] or f"column_{j}" for j in keep]
+def _texts_of(request: ReadRequest, header: Header, layout: Layout, at: int) -> list[str]:
+    """Return the fields of one column as they are written."""
+    if at == layout.index:
+        return list(layout.rows)
+    if layout.plain is not None and at in layout.plain.texts:
+        return list(layout.plain.texts[at])
+    return scan_fields(request.path, header, [at], request.encoding)[1][0]
+
+
+def _read_features(request: ReadRequest, header: Header, layout: Layout) -> Table:
+    fields, rows, plain = header.fields, list(layout.rows), layout.plain
+    _refuse_twice(request, fields, all_of_them=True)
+    lines, skip = list(layout.lines), list(layout.remarks)
+
+    def take_row(name: str) -> list[str]:
+        """Take a row of labels out, and return its fields."""
+        at = rows.index(name)
+        del rows[at]
+        skip.append(lines.pop(at))
+        line = next(
+            line
+            for number, line in data_lines(request.path, header, request.encoding)
+            if number == skip[-1]
+        )
+        return split(line, header.delimiter)
+
+    targets = members = None
+    if layout.labels is None and layout.target_name is not None:
+        targets = take_row(layout.target_name)
+    if request.groups is not None and rows.count(str(request.groups)) == 1 and lines:
+        members = take_row(str(request.groups))
+    away = names_to_drop(request.drop, {*rows, *fields})
+    keep = [
+        j for j, f in enumerate(fields) if j != layout.index and not (f in away and f not in rows)
+    ]
+    if plain is not None and all(
+        _is_description(fields[j], plain.texts[j]) for j in plain.texts if j in keep
+    ):
+        samples = [j for j in keep if j not in plain.texts]
+        matrix = plain.matrix
+    else:
+        frame = _read_frame(request, header, keep, n_rows=len(rows), skip=skip)
+        texts = [
+            j for j in keep if not _is_numeric(frame[j]) and _is_description(fields[j], frame[j])
+        ]
+        samples = [j for j in keep if j not in texts] or keep
+        frame = frame[samples]
+        _refuse_text_rows(frame, None if layout.index is None else rows)
+        matrix = matrix_of_frame(frame)
+        del frame
+    descriptions = [fields[j] for j in keep if j not in samples]
+    if descriptions:
+        request.notes.append(
+            f"{name_columns([*range(len(descriptions))], descriptions)} "
+            f"{'hold' if len(descriptions) > 1 else 'holds'} text and "
+            f"{'are no samples' if len(descriptions) > 1 else 'is no sample'}: left out"
+        )
+    if not samples:
+        raise ValueError("no column is left for samples besides the index")
+    sample_names = [fields[j] or f"column_{j}" for j in samples]
     y: Any = None
     if layout.labels is not None:
-        y = layout.labels.align(sample_names, len(keep))
-    elif layout.target_name is not None:
-        at = rows.index(layout.target_name)
-        skip = [layout.lines[at]]
-        y = _row_of_labels(request, header, skip[0], keep)
+        y = layout.labels.align(sample_names, len(samples))
+    elif targets is not None:
+        y = [targets[j] if j < len(targets) else "" for j in samples]
     groups: Any = None
-    if request.groups is not None:
-        if rows.count(str(request.groups)) == 1 and request.groups != layout.target_name:
-            skip.append(layout.lines[rows.index(str(request.groups))])
-            groups = _row_of_labels(request, header, skip[-1], keep)
-        else:
-            groups = read_groups(request, sample_names, len(keep), "row", rows)
-    rows = [row for row, line in zip(rows, layout.lines, strict=True) if line not in skip]
-    names = None if layout.index is None else rows
-    frame = _read_frame(request, header, keep, n_rows=len(rows), skip=skip)
-    _refuse_text_rows(frame, names)
-    matrix = matrix_of_frame(frame).T
-    return _table(request, layout, matrix, y, names, sample_names, groups=groups)
+    if members is not None:
+        groups = [members[j] if j < len(members) else "" for j in samples]
+    elif request.groups is not None:
+        groups = read_groups(request, sample_names, len(samples), "row", rows)
+    matrix, names = matrix.T, None if layout.index is None else rows
+    if names is not None and away.intersection(names):
+        matrix, names, _ = drop_features(matrix, names, away)
+    return finish_table(
+        request, matrix, y, names=names, sample_names=sample_names,
+        target_name=layout.target_name, labels=layout.labels, groups=groups,
+    )  # fmt: skip
 
 
-def _row_of_labels(
-    request: ReadRequest, header: Header, number: int, keep: list[int]
-) -> NDArray[Any]:
-    """Return the fields of one line as labels, one a kept column."""
-    lines = data_lines(request.path, header, request.encoding)
-    texts = split(next(line for at, line in lines if at == number), header.delimiter)
-    return infer_labels([texts[j] if j < len(texts) else "" for j in keep])
+def _is_description(name: str, values: Any) -> bool:
+    """True for a column of which most is text, or some if it is called so; no commas in numbers."""
+    known = [v for v in values if isinstance(v, str) and not is_missing_label(v)]
+    texts = [v for v in known if not is_number(v) and comma_hint(v) is None]
+    return len(texts) > (0 if name.casefold() in DESCRIPTIONS else len(known) // 2)
 
 
-def _table(
-    request: ReadRequest,
-    layout: _Layout,
-    matrix: NDArray[Any],
-    y: Any,
-    names: list[str] | None,
-    sample_names: list[str] | None,
-    discrete: NDArray[np.bool_] | None = None,
-    groups: Any = None,
-) -> Table:
-    return Table(
-        matrix,
-        y,
-        names=names,
-        sample_names=sample_names,
-        target_name=layout.target_name,
-        task=request.task,
-        dtype=request.dtype,
-        missing=request.missing,
-        discrete=discrete,
-        groups=groups,
-    )
+def _is_numeric(column: Any) -> bool:
+    import pandas  # slow to import
 
-
-def _lay_out(request: ReadRequest, header: Header) -> _Layout:
-    fields, target, orient = header.fields, request.target, request.orient
-    named = request.index not in ("auto", None)
-    if named and request.index not in fields:
-        raise ValueError(
-            f"no column named {request.index!r} to be the index; "
-            f"{closest(str(request.index), fields)}"
-        )
-    position = fields.index(str(request.index)) if named else 0
-    by_column = isinstance(target, str) and orient != "features" and target in fields
-    positions = [position, fields.index(target)] if by_column else [position]  # type: ignore[arg-type]
-    lines, found = scan_fields(request.path, header, positions, request.encoding)
-    rows = found[0]
-    distinct = len(set(rows)) == len(rows) and not any(is_number(r) or not r for r in rows)
-    index: int | None = position if named else None
-    if request.index == "auto" and fields[0] != target:
-        usual = fields[0].casefold() in _INDEX_NAMES
-        index = 0 if usual or (distinct and len(fields) > 1) else None
-    columns = [f for j, f in enumerate(fields) if j != index]
-
-    if isinstance(target, str) and by_column:
-        if index is not None and fields[index] == target:
-            raise ValueError(f"column {target!r} cannot be both the target and the index")
-        _refuse_first_sample(fields, index, target, found[1])
-        return _Layout(False, index, lines, rows, target, found[1])
-    if isinstance(target, str) and orient != "samples" and target in rows:
-        if rows.count(target) > 1:
-            raise ValueError(f"the target {target!r} names {rows.count(target)} rows")
-        return _Layout(True, position, lines, rows, target)
-    if isinstance(target, str) and not Path(target).is_file():
-        where = {"samples": "a column", "features": "a row", "auto": "a column, a row"}
-        known = {"samples": columns, "features": rows, "auto": columns + rows}[orient]
-        raise ValueError(
-            f"target {target!r} is not {where[orient]} or a file of labels; "
-            f"{closest(target, known)}"
-        )
-    features = orient == "features"
-    if target is None:
-        if orient == "auto":
-            features = distinct and index is not None and len(rows) > len(columns)
-        return _Layout(features, index, lines, rows)
-    labels = read_labels(Path(target), request.encoding)
-    if orient == "auto":
-        by_row, by_name = labels.hits(rows), labels.hits(columns)
-        features = by_name > by_row
-        if by_row == by_name == 0:
-            features = labels.says_features(len(rows), len(columns))
-    return _Layout(features, index, lines, rows, Path(target).name, labels=labels)
+    return bool(pandas.api.types.is_numeric_dtype(column.dtype))
 
 
 def _read_frame(
@@ -230,63 +187,57 @@ def _read_frame(
     import pandas  # slow to import
 
     n_fields = len(header.fields)
-    options: dict[str, Any] = {}
-    if int(pandas.__version__.partition(".")[0]) < 3:  # later versions always round correctly
-        options["float_precision"] = "round_trip"
     with open_text(request.path, request.encoding) as file:
         frame = pandas.read_csv(
             file,
             sep=r"\s+" if header.delimiter == " " else header.delimiter,
-            header=None,
             names=range(n_fields),
             dtype=dict.fromkeys(set(range(n_fields)) - set(keep), str),
             skiprows=[*range(header.line + 1), *skip],
-            decimal=request.decimal,
-            skipinitialspace=True,
             low_memory=False,
-            **options,
+            skipinitialspace=True,
+            **pandas_options(request.decimal),
         )
-    if len(frame) != n_rows:
+    if len(frame) != n_rows or not isinstance(frame.index, pandas.RangeIndex):
         raise ValueError(
             f"{plural(n_rows, 'line')} of data give {plural(len(frame), 'row')}; "
             "quoted fields must not hold line breaks"
         )
-    return frame[keep]
+    frame = frame[keep]
+    for place, j in enumerate(keep):  # pandas leaves whole numbers of more than 64 bits
+        if not _is_numeric(frame[j]):
+            given = [None if pandas.isna(v) else str(v) for v in frame[j]]
+            if all(v is None or is_number(v, request.decimal) for v in given):
+                points = [
+                    None if v is None else float(v.replace(request.decimal, ".")) for v in given
+                ]
+                frame.isetitem(place, np.array(points, dtype=np.float64))
+    return frame
 
 
 def _refuse_text_rows(frame: Any, names: list[str] | None) -> None:
-    import pandas  # slow to import
-
-    text = [j for j in frame.columns if not pandas.api.types.is_numeric_dtype(frame[j].dtype)]
+    text = [j for j in frame.columns if not _is_numeric(frame[j])]
     bad: NDArray[np.bool_] = np.zeros(len(frame), dtype=bool)
     for j in text:
-        column = frame[j]
-        bad |= (pandas.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
+        bad |= [isinstance(value, str) and not is_number(value) for value in frame[j]]
     rows = np.flatnonzero(bad).tolist()
     if rows:
         example = first_text(frame.loc[rows[0], text].dropna())
         way_out = comma_hint(example) or "drop these rows, or name one as the target"
         raise ValueError(
             f"{name_columns(rows, names, noun='row')} {'hold' if len(rows) > 1 else 'holds'} text, "
-            f"such as {example!r}; features must be numbers: {way_out}"
+            f"such as {shorten([example])}; features must be numbers: {way_out}"
         )
 
 
-def _refuse_first_sample(
-    fields: list[str], index: int | None, target: str, labels: list[str]
-) -> None:
-    names = [f for j, f in enumerate(fields) if j != index and f != target]
-    if target in labels and all(is_number(f) for f in names):
-        raise ValueError(
-            f"{target!r} names a column, but is also a label in it, and the first line holds "
-            f"numbers ({shorten(names, 3)}) like a sample; add a header line"
-        )
-
-
-def _refuse_twice(fields: list[str]) -> None:
+def _refuse_twice(request: ReadRequest, fields: list[str], *, all_of_them: bool) -> None:
+    """Refuse a header with a name twice; or, if not all of them, with the target or the index."""
     twice = [name for name, count in Counter(fields).items() if count > 1 and name]
+    if not all_of_them:
+        twice = [name for name in twice if name in (request.target, request.index)]
     if twice:
         raise ValueError(
             f"the header has {plural(len(twice), 'name')} more than once: {shorten(twice)}; "
-            "rename these columns"
+            "rename these columns, or, where they are features, say duplicates='mean', 'max' or "
+            "'first' (--duplicates)"
         )

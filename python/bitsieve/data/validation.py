@@ -29,6 +29,7 @@ __all__ = [
     "check_matrix",
     "check_names",
     "check_target",
+    "check_text",
 ]
 
 Task = Literal["classification", "regression"]
@@ -186,6 +187,7 @@ def check_names(given: Any, n_features: int) -> list[str] | None:
         raise ValueError(
             f"expected {plural(n_features, 'feature name')}, one a column of X, got {len(names)}"
         )
+    check_text(names, "feature names")
     if len(set(names)) < len(names):
         twice = [name for name, count in Counter(names).items() if count > 1]
         raise ValueError(
@@ -193,6 +195,30 @@ def check_names(given: Any, n_features: int) -> list[str] | None:
             f"{'come' if len(twice) > 1 else 'comes'} more than once: {shorten(twice)}; rename them"
         )
     return names
+
+
+def check_text(texts: Sequence[str], what: str) -> None:
+    """Refuse text that no file can hold: with halves of surrogate pairs in it.
+
+    Raises
+    ------
+    ValueError
+        With the first of them.
+
+    Examples
+    --------
+    >>> check_text(["tp53", "\\ud800"], "feature names")
+    Traceback (most recent call last):
+    ValueError: 1 of the feature names is no text (lone surrogates): '\\ud800'; rename it
+    """
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        bad = [text for text in texts if any("\ud800" <= c <= "\udfff" for c in text)]
+        raise ValueError(
+            f"{len(bad)} of the {what} {'are' if len(bad) > 1 else 'is'} no text (lone "
+            f"surrogates): {shorten(bad)}; rename {'them' if len(bad) > 1 else 'it'}"
+        ) from None
 
 
 def check_target(y: Any, n_samples: int, task: Task | None = None) -> Target:
@@ -250,6 +276,8 @@ def check_target(y: Any, n_samples: int, task: Task | None = None) -> Target:
             f"{example:.6g}; use a regressor or a filter for numbers, or bin y into classes first"
         )
     classes, codes = np.unique(y, return_inverse=True)
+    if classes.dtype.kind in "OU":
+        check_text([str(label) for label in classes.tolist()], "labels")
     if len(classes) < 2:
         raise ValueError(
             "classification needs two classes or more, but y has 1 class: "
