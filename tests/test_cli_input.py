@@ -45,7 +45,7 @@ def _record(folder: Path) -> dict[str, Any]:
     return found
 
 
-_RANK = ["rank", "genes.tsv", "--method", "welch", "--top", 1, "--out", "out"]
+_RANK = ["rank", "genes.tsv", "--method", "welch", "--top", 1, "--out", "out", "--force"]
 _SELECT = [
     "select", "genes.tsv", "--out", "out", "--force", "--max-iter", 2, "--repeats", 1, "--cv", 2,
     "--outer-folds", 2, "--jobs", 1, "--seed", 1,
