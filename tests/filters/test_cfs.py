@@ -112,7 +112,7 @@ def test_features_that_share_nothing_are_uncorrelated_and_constants_wholly():
     y = np.arange(80) % 4
     levels = np.column_stack([y // 2, y % 2, np.zeros(80)])
     table = class_table(
-        levels, y, discretization=None, n_bins=10, missing="error",
+        levels, y, discretization=None, n_bins=10, cut_cost="distinct", missing="error",
         discrete_features="auto", n_jobs=1,
     )  # fmt: skip
     assert isinstance(table, ClassTable)
@@ -133,7 +133,7 @@ def test_locally_predictive_features_join_after_the_search():
     X, y = load_breast_cancer(return_X_y=True)
     less, more = cfs(X, y, locally_predictive=False), cfs(X, y)
     assert more[: len(less)].tolist() == less.tolist()
-    codes, _ = discretize(X, y)
+    codes, _ = discretize(X, y, cut_cost="distinct")
     for f in more[len(less) :]:
         with_class = np.float32(twin.uncertainty(codes[:, f], y))
         earlier = more[: more.tolist().index(f)]
@@ -166,7 +166,7 @@ def test_order_labels_threads_types_and_instruction_sets(isa):
 
 def test_a_copy_of_a_feature_does_not_raise_the_merit_of_the_two():
     X, y = load_iris(return_X_y=True)
-    codes, _ = discretize(X, y)
+    codes, _ = discretize(X, y, cut_cost="distinct")
     for f in range(4):
         twice = codes[:, [f, f]]
         assert cfs(twice, y, discretization=None, locally_predictive=False).tolist() == [0]
@@ -215,6 +215,7 @@ def test_correlations_of_locally_predictive_features_are_not_kept():
         [0, 0, 0, 1, 1, 1],
         discretization=None,
         n_bins=10,
+        cut_cost="distinct",
         missing="error",
         discrete_features="auto",
         n_jobs=1,

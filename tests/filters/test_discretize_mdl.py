@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from twin_discretize import codes as twin_codes
 from twin_discretize import mdl
 
+from bitsieve import CFS, FCBF, Discretizer, filters
 from bitsieve.filters import cut_points, discretize
 
 
@@ -47,11 +49,34 @@ def test_equals_the_twin_across_blocks_of_columns(p):
     assert [c.tolist() for c in cut_points(X, y)] == [mdl(X[:, f], y) for f in range(p)]
 
 
-def test_the_cost_of_a_cut_in_the_paper_counts_samples():
+def test_the_paper_counts_samples_and_weka_distinct_values():
     X, y = table(200, 40, 3, 1, decimals=0)
-    distinct, samples = cut_points(X, y), cut_points(X, y, cut_cost="samples")
+    samples, distinct = cut_points(X, y), cut_points(X, y, cut_cost="distinct")
     assert [c.tolist() for c in samples] == [mdl(X[:, f], y, "samples") for f in range(40)]
+    assert [c.tolist() for c in distinct] == [mdl(X[:, f], y, "distinct") for f in range(40)]
     assert sum(map(len, samples)) < sum(map(len, distinct))
+    by_default = Discretizer().fit(X, y).cut_points_
+    assert [c.tolist() for c in by_default] == [c.tolist() for c in samples]
+
+
+def test_each_score_takes_either_rule():
+    """Weka's is the default of what Weka has, the paper's of mutual information."""
+    X, y = table(200, 40, 3, 1, decimals=0)
+    names = ("information_gain", "gain_ratio", "symmetrical_uncertainty", "gini", "fcbf", "cfs")
+    for rule in ("samples", "distinct"):
+        codes, _ = discretize(X, y, cut_cost=rule)
+        for name in names:
+            score = getattr(filters, name)
+            cut = score(X, y, cut_cost=rule)
+            np.testing.assert_array_equal(cut, score(codes, y, discretization=None))
+            if rule == "distinct":
+                np.testing.assert_array_equal(cut, score(X, y))
+                np.testing.assert_array_equal(cut, score(sparse.csr_array(X), y))
+        for selector in (FCBF, CFS):
+            found = selector(cut_cost=rule).fit(X, y).order_
+            np.testing.assert_array_equal(found, selector(discretization=None).fit(codes, y).order_)
+    paper = filters.mutual_information(discretize(X, y)[0], y)
+    np.testing.assert_array_equal(filters.mutual_information(X, y, discretization="mdl"), paper)
 
 
 # -- by hand ---------------------------------------------------------------------------------------

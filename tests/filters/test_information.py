@@ -376,3 +376,22 @@ def test_a_table_of_whole_numbers_brings_its_task(discretization: Any) -> None:
     assert filters.mrmr(table, None, 1, **options)[0] == 2
     with pytest.warns(UserWarning, match="distinct whole numbers over 120 samples"):
         filters.mutual_information(X, y, **options)
+
+
+@pytest.mark.parametrize("discrete", [True, False, "auto", [0, 3]])
+def test_neighbours_of_a_sparse_table(discrete: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.poisson(0.7, (60, 9)).astype(np.float64), rng.integers(0, 2, 60)
+    options: dict[str, Any] = {"estimator": "knn", "discrete_features": discrete, "random_state": 0}
+    dense = filters.mutual_information(X, y, **options)
+    flags = discrete if discrete != "auto" else False
+    wanted = mutual_info_classif(X, y, discrete_features=flags, random_state=0)
+    np.testing.assert_allclose(dense, wanted, rtol=0, atol=1e-12)
+    for form in (scipy.sparse.csr_array, scipy.sparse.csc_matrix):
+        found = filters.mutual_information(form(X), y, **options)
+        np.testing.assert_array_equal(found, dense)
+    # In blocks the noise that parts equal values is another; here there are none.
+    monkeypatch.setattr("bitsieve.filters.information.BLOCK", 240)
+    X, options["discrete_features"] = rng.random((60, 9)), "auto"
+    blocks = filters.mutual_information(scipy.sparse.csr_array(X), y, **options)
+    np.testing.assert_allclose(blocks, filters.mutual_information(X, y, **options), rtol=1e-9)

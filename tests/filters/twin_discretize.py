@@ -15,7 +15,7 @@ def entropy(labels: Sequence[int]) -> float:
     return -sum(k / n * math.log2(k / n) for k in Counter(labels).values())
 
 
-def mdl(values: Sequence[float], labels: Sequence[int], cut_cost: str = "distinct") -> list[float]:
+def mdl(values: Sequence[float], labels: Sequence[int], cut_cost: str = "samples") -> list[float]:
     """Fayyad and Irani 1993: section 3, equation 9."""
     pairs = sorted((float(v), int(c)) for v, c in zip(values, labels, strict=True) if v == v)
     n = len(pairs)

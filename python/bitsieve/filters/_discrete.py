@@ -98,6 +98,7 @@ def discrete_table(
     missing: str,
     discrete_features: Any,
     n_jobs: int | None,
+    cut_cost: str = "samples",
 ) -> Discrete:
     """Turn X into levels.
 
@@ -108,7 +109,7 @@ def discrete_table(
     discretization : {"auto", "mdl", "equal_width", "equal_frequency", "mean_sd"} or None
         ``"auto"`` takes columns of few whole numbers as they are and cuts the others as
         ``"mean_sd"`` does.
-    n_bins, missing, discrete_features, n_jobs
+    n_bins, missing, discrete_features, n_jobs, cut_cost
         See :func:`bitsieve.filters.discretize`.
 
     Returns
@@ -133,6 +134,7 @@ def discrete_table(
         "missing": missing,
         "discrete_features": discrete_features,
         "n_jobs": n_jobs,
+        "cut_cost": cut_cost,
     }
     if is_sparse(X):
         return Discrete(_sparse_table(X, y, n_threads, options), y)
@@ -149,8 +151,14 @@ def _dense_levels(
     missing: str,
     discrete_features: Any,
     n_jobs: int | None,
+    cut_cost: str,
 ) -> tuple[Levels, Any]:
-    options: dict[str, Any] = {"n_bins": n_bins, "missing": missing, "n_jobs": n_jobs}
+    options: dict[str, Any] = {
+        "n_bins": n_bins,
+        "missing": missing,
+        "n_jobs": n_jobs,
+        "cut_cost": cut_cost,
+    }
     if discretization not in ("auto", None):
         levels = levels_of(X, y, discretization, discrete_features=discrete_features, **options)
         return levels, X.y if y is None and isinstance(X, Table) else y

@@ -23,6 +23,7 @@ from bitsieve.filters._mixed import code_categories, discrete_mask
 __all__ = [
     "MAX_LEVELS",
     "METHODS",
+    "CutCost",
     "CutTable",
     "Levels",
     "Method",
@@ -36,12 +37,12 @@ __all__ = [
 
 Method = Literal["mdl", "equal_width", "equal_frequency", "mean_sd", "user"]
 Missing = Literal["error", "level"]
+CutCost = Literal["distinct", "samples"]
 
 #: Levels are stored as uint8, and none may be left over.
 MAX_LEVELS = 255
 
 METHODS = get_args(Method)
-_CUT_COSTS = ("distinct", "samples")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ def find_cuts(
     n_bins: int = 10,
     bins: Any = None,
     n_sd: float = 1.0,
-    cut_cost: str = "distinct",
+    cut_cost: str = "samples",
     missing: str = "error",
     discrete_features: Any = "auto",
     max_levels: int | None = None,
@@ -174,7 +175,7 @@ def _check_parameters(
         raise ValueError(f"bins are used by method='user' alone, got method={method!r}")
     if not is_number(n_sd) or not 0 < n_sd < np.inf:
         raise ValueError(f"n_sd must be a positive number of standard deviations, got {n_sd!r}")
-    if cut_cost not in _CUT_COSTS:
+    if cut_cost not in get_args(CutCost):
         raise ValueError(f"cut_cost must be 'distinct' or 'samples', got {cut_cost!r}")
     if missing not in get_args(Missing):
         raise ValueError(f"missing must be 'error' or 'level', got {missing!r}")
@@ -228,6 +229,7 @@ def levels_of(
     discretization: str | None,
     *,
     n_bins: int = 10,
+    cut_cost: str = "samples",
     missing: str = "error",
     discrete_features: Any = "auto",
     max_levels: int | None = None,
@@ -240,7 +242,7 @@ def levels_of(
     X, y : as every filter takes them
     discretization : str or None
         A method of :func:`discretize` but ``"user"``; None takes X as levels, which it must be.
-    n_bins, missing, discrete_features, n_jobs
+    n_bins, cut_cost, missing, discrete_features, n_jobs
         See :func:`discretize`.
     max_levels : int or None
         See :func:`as_codes`.
@@ -271,6 +273,7 @@ def levels_of(
             y,
             method=discretization,
             n_bins=n_bins,
+            cut_cost=cut_cost,
             missing=missing,
             discrete_features=discrete_features,
             max_levels=max_levels,

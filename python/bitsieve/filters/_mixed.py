@@ -90,9 +90,9 @@ def discrete_mask(
 
     Parameters
     ----------
-    given : "auto", or array-like of bool, int or str
-        Flags, positions or names; "auto" stands for the coded columns alone. Coded columns are
-        discrete whatever is given.
+    given : "auto", bool, or array-like of bool, int or str
+        Flags, positions or names; "auto" and False stand for the coded columns alone, True for
+        all. Coded columns are discrete whatever is given.
     n_features : int
     names : list of str or None
     coded : list of int
@@ -111,9 +111,13 @@ def discrete_mask(
     --------
     >>> discrete_mask(["grade"], 2, ["age", "grade"], []).tolist()
     [False, True]
+    >>> discrete_mask(True, 2, None, []).tolist()
+    [True, True]
     """
     mask = np.zeros(n_features, dtype=bool)
     mask[coded] = True
+    if isinstance(given, (bool, np.bool_)):
+        return np.ones_like(mask) if given else mask
     if isinstance(given, str):
         if given == "auto":
             return mask

@@ -15,7 +15,8 @@ from bitsieve.data import Table
 from bitsieve.data.validation import check_target
 from bitsieve.filters._columns import check_columns, is_sparse
 from bitsieve.filters._discrete import BLOCK, discrete_table
-from bitsieve.filters._levels import Levels, levels_of
+from bitsieve.filters._levels import CutCost, Levels, levels_of
+from bitsieve.filters._merged import refuse_merged
 from bitsieve.filters._mixed import discrete_mask
 
 __all__ = ["ClassTable", "class_table"]
@@ -149,6 +150,7 @@ def class_table(
     *,
     discretization: str | None,
     n_bins: int,
+    cut_cost: CutCost,
     missing: str,
     discrete_features: Any,
     n_jobs: int | None,
@@ -161,10 +163,12 @@ def class_table(
     options: dict[str, Any] = {
         "discretization": discretization,
         "n_bins": n_bins,
+        "cut_cost": cut_cost,
         "missing": missing,
         "n_jobs": n_jobs,
     }
     if is_sparse(X):
+        refuse_merged(X)
         matrix = check_columns(X, None, task=None, sparse=True, target=False).X
         discrete = discrete_mask(discrete_features, matrix.shape[1], None, [])
         n_samples = matrix.shape[0]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._checks import whole
-from bitsieve.filters._levels import Missing
+from bitsieve.filters._levels import CutCost, Missing
 from bitsieve.filters._positions import best_first
 from bitsieve.filters._uncertainty import ClassTable, class_table
 from bitsieve.filters.entropy_scores import Cut
@@ -32,6 +32,7 @@ def cfs(
     locally_predictive: bool = ...,
     discretization: Cut | None = ...,
     n_bins: int = ...,
+    cut_cost: CutCost = ...,
     missing: Missing = ...,
     discrete_features: Any = ...,
     return_scores: Literal[False] = ...,
@@ -46,6 +47,7 @@ def cfs(
     locally_predictive: bool = ...,
     discretization: Cut | None = ...,
     n_bins: int = ...,
+    cut_cost: CutCost = ...,
     missing: Missing = ...,
     discrete_features: Any = ...,
     return_scores: Literal[True],
@@ -61,6 +63,7 @@ def cfs(
     locally_predictive: bool = True,
     discretization: Cut | None = "mdl",
     n_bins: int = 10,
+    cut_cost: CutCost = "distinct",
     missing: Missing = "error",
     discrete_features: Any = "auto",
     return_scores: bool = False,
@@ -95,6 +98,10 @@ def cfs(
         refuses others.
     n_bins : int, default 10
         For ``"equal_width"`` and ``"equal_frequency"``.
+    cut_cost : {"distinct", "samples"}, default "distinct"
+        What the choice of a cut costs in ``"mdl"``: log2 of the number of cuts between distinct
+        values, Weka's rule and the default here, or log2(N - 1) for N samples, the rule of Fayyad
+        and Irani's paper (equation 9) and of :func:`bitsieve.filters.discretize`.
     missing : {"error", "level"}, default "error"
         NaN is refused, or counts as a level of its own.
     discrete_features : "auto", bool mask, positions or names, default "auto"
@@ -145,6 +152,7 @@ def cfs(
         y,
         discretization=discretization,
         n_bins=n_bins,
+        cut_cost=cut_cost,
         missing=missing,
         discrete_features=discrete_features,
         n_jobs=n_jobs,

@@ -6,7 +6,7 @@ A cut point belongs to the level below it: with cuts 1 and 2, level 0 holds valu
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from bitsieve._checks import is_whole
 from bitsieve.filters._levels import (
     MAX_LEVELS,
     METHODS,
+    CutCost,
     Method,
     Missing,
     apply_cuts,
@@ -33,7 +34,7 @@ def discretize(
     n_bins: int = 10,
     bins: Any = None,
     n_sd: float = 1.0,
-    cut_cost: Literal["distinct", "samples"] = "distinct",
+    cut_cost: CutCost = "samples",
     missing: Missing = "error",
     discrete_features: Any = "auto",
     n_jobs: int | None = None,
@@ -65,9 +66,10 @@ def discretize(
         Ascending cut points, the same for all columns or one list a column.
     n_sd : float, default 1.0
         Reach of the middle level of ``"mean_sd"``.
-    cut_cost : {"distinct", "samples"}, default "distinct"
-        What the choice of a cut costs in ``"mdl"``: log2 of the cuts between distinct values, as
-        Weka's evaluators count, or log2(N - 1) for N samples, as in the paper.
+    cut_cost : {"samples", "distinct"}, default "samples"
+        What the choice of a cut costs in ``"mdl"``: log2(N - 1) for N samples, the paper's rule
+        (equation 9), or log2 of the number of cuts between distinct values, as Weka's evaluators
+        count, and :func:`information_gain` and its kin by default.
     missing : {"error", "level"}, default "error"
         NaN is refused, or is a level of its own, above all others of its column.
     discrete_features : "auto", bool mask, positions or names, default "auto"
@@ -139,7 +141,7 @@ def cut_points(
     n_bins: int = 10,
     bins: Any = None,
     n_sd: float = 1.0,
-    cut_cost: Literal["distinct", "samples"] = "distinct",
+    cut_cost: CutCost = "samples",
     missing: Missing = "error",
     discrete_features: Any = "auto",
     n_jobs: int | None = None,

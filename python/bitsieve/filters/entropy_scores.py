@@ -1,7 +1,8 @@
 """What a feature tells about the classes: information gain and its two normalisations, and Gini.
 
-All four count levels. Continuous columns are first cut by Fayyad and Irani's rule, so that a
-column that says nothing has one level and the score 0; see :func:`bitsieve.filters.discretize`.
+All four count levels. Continuous columns are first cut by Fayyad and Irani's rule as Weka counts
+its cost, so that a column that says nothing has one level and the score 0; see
+:func:`bitsieve.filters.discretize`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve.filters._levels import Missing
+from bitsieve.filters._levels import CutCost, Missing
 from bitsieve.filters._uncertainty import class_table
 
 __all__ = ["gain_ratio", "gini", "information_gain", "symmetrical_uncertainty"]
@@ -27,6 +28,7 @@ def information_gain(
     *,
     discretization: Cut | None = "mdl",
     n_bins: int = 10,
+    cut_cost: CutCost = "distinct",
     unit: Literal["bits", "nats"] = "bits",
     missing: Missing = "error",
     discrete_features: Any = "auto",
@@ -49,6 +51,10 @@ def information_gain(
         refuses others.
     n_bins : int, default 10
         For ``"equal_width"`` and ``"equal_frequency"``.
+    cut_cost : {"distinct", "samples"}, default "distinct"
+        What the choice of a cut costs in ``"mdl"``: log2 of the number of cuts between distinct
+        values, Weka's rule and the default here, or log2(N - 1) for N samples, the rule of Fayyad
+        and Irani's paper (equation 9) and of :func:`bitsieve.filters.discretize`.
     unit : {"bits", "nats"}, default "bits"
         Base of the logarithm: 2 or e.
     missing : {"error", "level"}, default "error"
@@ -89,6 +95,7 @@ def information_gain(
         y,
         discretization=discretization,
         n_bins=n_bins,
+        cut_cost=cut_cost,
         missing=missing,
         discrete_features=discrete_features,
         n_jobs=n_jobs,
@@ -102,6 +109,7 @@ def gain_ratio(
     *,
     discretization: Cut | None = "mdl",
     n_bins: int = 10,
+    cut_cost: CutCost = "distinct",
     missing: Missing = "error",
     discrete_features: Any = "auto",
     n_jobs: int | None = None,
@@ -112,7 +120,7 @@ def gain_ratio(
 
     Parameters
     ----------
-    X, y, discretization, n_bins, missing, discrete_features, n_jobs
+    X, y, discretization, n_bins, cut_cost, missing, discrete_features, n_jobs
         As for :func:`information_gain`.
 
     Returns
@@ -145,6 +153,7 @@ def gain_ratio(
         y,
         discretization=discretization,
         n_bins=n_bins,
+        cut_cost=cut_cost,
         missing=missing,
         discrete_features=discrete_features,
         n_jobs=n_jobs,
@@ -160,6 +169,7 @@ def symmetrical_uncertainty(
     *,
     discretization: Cut | None = "mdl",
     n_bins: int = 10,
+    cut_cost: CutCost = "distinct",
     missing: Missing = "error",
     discrete_features: Any = "auto",
     n_jobs: int | None = None,
@@ -170,7 +180,7 @@ def symmetrical_uncertainty(
 
     Parameters
     ----------
-    X, y, discretization, n_bins, missing, discrete_features, n_jobs
+    X, y, discretization, n_bins, cut_cost, missing, discrete_features, n_jobs
         As for :func:`information_gain`.
 
     Returns
@@ -204,6 +214,7 @@ def symmetrical_uncertainty(
         y,
         discretization=discretization,
         n_bins=n_bins,
+        cut_cost=cut_cost,
         missing=missing,
         discrete_features=discrete_features,
         n_jobs=n_jobs,
@@ -216,6 +227,7 @@ def gini(
     *,
     discretization: Cut | None = "mdl",
     n_bins: int = 10,
+    cut_cost: CutCost = "distinct",
     missing: Missing = "error",
     discrete_features: Any = "auto",
     n_jobs: int | None = None,
@@ -227,7 +239,7 @@ def gini(
 
     Parameters
     ----------
-    X, y, discretization, n_bins, missing, discrete_features, n_jobs
+    X, y, discretization, n_bins, cut_cost, missing, discrete_features, n_jobs
         As for :func:`information_gain`.
 
     Returns
@@ -256,6 +268,7 @@ def gini(
         y,
         discretization=discretization,
         n_bins=n_bins,
+        cut_cost=cut_cost,
         missing=missing,
         discrete_features=discrete_features,
         n_jobs=n_jobs,

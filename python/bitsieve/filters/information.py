@@ -15,7 +15,9 @@ from bitsieve._checks import key_of, whole
 from bitsieve._errors import plural
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import Task
+from bitsieve.filters._columns import Columns, check_columns, is_sparse
 from bitsieve.filters._discrete import (
+    BLOCK,
     Coded,
     Correction,
     Discretization,
@@ -25,7 +27,7 @@ from bitsieve.filters._discrete import (
     discrete_table,
     table_and_target,
 )
-from bitsieve.filters._input import check_input, refuse_constant
+from bitsieve.filters._input import FilterInput, check_input, refuse_constant
 from bitsieve.filters._mixed import code_categories, discrete_mask
 
 __all__ = [
@@ -128,12 +130,14 @@ def mutual_information(
         For ``"equal_width"`` and ``"equal_frequency"``.
     missing : {"error", "level"}, default "error"
         NaN is refused, or counts as a level of its own.
-    discrete_features : "auto", bool mask, positions or names, default "auto"
-        Columns that hold levels already, up to 255 of them.
+    discrete_features : "auto", bool, bool mask, positions or names, default "auto"
+        Columns that hold levels already, up to 255 of them; True means all, False those of
+        categories, text and booleans alone, as ``"auto"``.
     estimator : {"counts", "knn"}, default "counts"
         ``"knn"`` takes continuous columns as they are and estimates from the distances to the
         `n_neighbors` nearest neighbours (Kraskov 2004, Ross 2014), by scikit-learn's
-        ``mutual_info_classif`` or ``mutual_info_regression``.
+        ``mutual_info_classif`` or ``mutual_info_regression``. Columns of a sparse matrix are
+        dense a few at a time, and continuous like others unless they are named discrete.
     n_neighbors : int, default 3
         Of ``"knn"``.
     correction : {"miller_madow", "dirichlet"} or None, default None
@@ -391,21 +395,36 @@ def _by_neighbours(
 ) -> Scores:
     from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
-    frame, coded = code_categories(
-        X, () if isinstance(discrete_features, str) else discrete_features
-    )
-    checked = check_input(frame, y, task=task)
-    discrete = discrete_mask(discrete_features, checked.n_features, checked.names, coded)
+    checked: Columns | FilterInput
+    if is_sparse(X):
+        checked = check_columns(X, y, task=task, sparse=True)
+        discrete = discrete_mask(discrete_features, checked.n_features, None, [])
+        step = max(1, BLOCK // checked.n_samples)
+    else:
+        frame, coded = code_categories(
+            X, () if isinstance(discrete_features, (str, bool)) else discrete_features
+        )
+        checked = check_input(frame, y, task=task)
+        discrete = discrete_mask(discrete_features, checked.n_features, checked.names, coded)
+        step = checked.n_features
     classes = len(checked.classes) > 0
     if not classes:
         refuse_constant(checked.y)
     estimate = mutual_info_classif if classes else mutual_info_regression
-    values = estimate(
-        checked.X,
-        checked.codes if classes else checked.y,
-        discrete_features=discrete,
-        n_neighbors=whole("n_neighbors", n_neighbors, 1),
-        random_state=key_of(random_state) % 2**32,
-        n_jobs=effective_n_jobs(n_jobs),
-    )
-    return np.asarray(values, dtype=np.float64)
+    options = {
+        "n_neighbors": whole("n_neighbors", n_neighbors, 1),
+        "random_state": key_of(random_state) % 2**32,
+        "n_jobs": effective_n_jobs(n_jobs),
+    }
+    parts = []
+    for first in range(0, checked.n_features, step):
+        block: Any = checked.X[:, first : first + step]
+        parts.append(
+            estimate(
+                block.toarray() if is_sparse(block) else block,
+                checked.codes if classes else checked.y,
+                discrete_features=discrete[first : first + step],
+                **options,
+            )
+        )
+    return np.concatenate(parts).astype(np.float64)

@@ -45,6 +45,8 @@ def compile(
 
     ``compile(est, X, y, scoring=s, cv=cv).evaluate([m])`` equals
     ``cross_val_score(est, X[:, m], y, scoring=s, cv=cv).mean()`` on the same splits, to rounding.
+    Of training samples exactly as far away the lowest index is nearest; scikit-learn's choice
+    among them depends on its algorithm.
     A mask without features gets the score of ``DummyClassifier("prior")`` or ``DummyRegressor()``.
     One exception: ``cross_val_score`` itself drops ``groups`` where ``cv`` is a number; here a
     number then means folds of whole groups.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve.filters._levels import Missing
+from bitsieve.filters._levels import CutCost, Missing
 from bitsieve.filters._uncertainty import class_table
 from bitsieve.filters.cfs import search_cfs
 from bitsieve.filters.entropy_scores import Cut
@@ -35,6 +35,8 @@ class CFS(RankSelector):
         How continuous columns are cut; None takes all columns as levels and refuses others.
     n_bins : int, default 10
         For ``"equal_width"`` and ``"equal_frequency"``.
+    cut_cost : {"distinct", "samples"}, default "distinct"
+        What a cut costs in ``"mdl"``: as Weka counts, or as in Fayyad and Irani's paper.
     missing : {"error", "level"}, default "error"
         NaN is refused, or counts as a level of its own.
     discrete_features : "auto", bool mask, positions or names, default "auto"
@@ -85,6 +87,7 @@ class CFS(RankSelector):
         locally_predictive: bool = True,
         discretization: Cut | None = "mdl",
         n_bins: int = 10,
+        cut_cost: CutCost = "distinct",
         missing: Missing = "error",
         discrete_features: Any = "auto",
         n_jobs: int | None = None,
@@ -93,6 +96,7 @@ class CFS(RankSelector):
         self.locally_predictive = locally_predictive
         self.discretization = discretization
         self.n_bins = n_bins
+        self.cut_cost = cut_cost
         self.missing = missing
         self.discrete_features = discrete_features
         self.n_jobs = n_jobs
@@ -109,6 +113,7 @@ class CFS(RankSelector):
             y,
             discretization=self.discretization,
             n_bins=self.n_bins,
+            cut_cost=self.cut_cost,
             missing=self.missing,
             discrete_features=self.discrete_features,
             n_jobs=self.n_jobs,

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from bitsieve._threads import effective_n_jobs
 from bitsieve.filters._categories import Categories
-from bitsieve.filters._levels import Method, Missing, find_cuts
+from bitsieve.filters._levels import CutCost, Method, Missing, find_cuts
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 
 __all__ = ["Discretizer"]
@@ -33,8 +33,10 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         Cut points for ``"user"``.
     n_sd : float, default 1.0
         Reach of the middle level of ``"mean_sd"``, in standard deviations.
-    cut_cost : {"distinct", "samples"}, default "distinct"
-        What the choice of a cut costs in ``"mdl"``.
+    cut_cost : {"samples", "distinct"}, default "samples"
+        What the choice of a cut costs in ``"mdl"``: log2(N - 1) for N samples, as in Fayyad and
+        Irani's paper (equation 9), or log2 of the number of cuts between distinct values, as Weka
+        counts.
     encode : {"ordinal"}, default "ordinal"
         One column of level numbers for each feature.
     missing : {"error", "level"}, default "error"
@@ -81,7 +83,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         n_bins: int = 10,
         bins: Any = None,
         n_sd: float = 1.0,
-        cut_cost: Literal["distinct", "samples"] = "distinct",
+        cut_cost: CutCost = "samples",
         encode: Literal["ordinal"] = "ordinal",
         missing: Missing = "error",
         discrete_features: Any = "auto",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve.filters import fcbf
-from bitsieve.filters._levels import Missing
+from bitsieve.filters._levels import CutCost, Missing
 from bitsieve.filters.entropy_scores import Cut
 from bitsieve.selectors._ranked import RankSelector
 
@@ -33,6 +33,8 @@ class FCBF(RankSelector):
         How continuous columns are cut; None takes all columns as levels and refuses others.
     n_bins : int, default 10
         For ``"equal_width"`` and ``"equal_frequency"``.
+    cut_cost : {"distinct", "samples"}, default "distinct"
+        What a cut costs in ``"mdl"``: as Weka counts, or as in Fayyad and Irani's paper.
     missing : {"error", "level"}, default "error"
         NaN is refused, or counts as a level of its own.
     discrete_features : "auto", bool mask, positions or names, default "auto"
@@ -76,6 +78,7 @@ class FCBF(RankSelector):
         threshold: float = 0.0,
         discretization: Cut | None = "mdl",
         n_bins: int = 10,
+        cut_cost: CutCost = "distinct",
         missing: Missing = "error",
         discrete_features: Any = "auto",
         n_jobs: int | None = None,
@@ -84,6 +87,7 @@ class FCBF(RankSelector):
         self.threshold = threshold
         self.discretization = discretization
         self.n_bins = n_bins
+        self.cut_cost = cut_cost
         self.missing = missing
         self.discrete_features = discrete_features
         self.n_jobs = n_jobs
@@ -101,6 +105,7 @@ class FCBF(RankSelector):
             threshold=0.0 if self.threshold is None else self.threshold,
             discretization=self.discretization,
             n_bins=self.n_bins,
+            cut_cost=self.cut_cost,
             missing=self.missing,
             discrete_features=self.discrete_features,
             return_scores=True,
