@@ -133,7 +133,7 @@ class MdlColumn {
     return accepts(first, middle, last, prior, best, n_cuts) ? middle : last;
   }
 
-  // Equation 9 of the paper: is the gain worth more than the bits that describe the cut?
+  // Equation 9 of Fayyad and Irani (1993): is the gain worth more than the bits that describe the cut?
   bool accepts(std::size_t first, std::size_t middle, std::size_t last, std::int64_t prior,
                std::int64_t best, std::size_t n_cuts) {
     const auto n = static_cast<double>(last - first);

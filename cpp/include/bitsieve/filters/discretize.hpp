@@ -22,7 +22,7 @@ struct CutPoints {
 
 // Fayyad and Irani 1993: recursive splits of least class entropy, accepted by description length.
 // The cost of naming a cut is log2 of the cuts there are between distinct values (`distinct`, as
-// Weka's evaluators count) or of all samples but one (the paper). n log n costs O(1) a sample:
+// Weka's evaluators count) or of all samples but one (Fayyad and Irani). n log n costs O(1) a sample:
 // one class count changes. Entropies are sums of a fixed-point table, so equal ones are equal
 // whatever the order of classes and samples; the lowest of equally good cuts is taken.
 template <typename T>
