@@ -68,8 +68,8 @@ def discretize(
         Reach of the middle level of ``"mean_sd"``.
     cut_cost : {"samples", "distinct"}, default "samples"
         What the choice of a cut costs in ``"mdl"``: log2(N - 1) for N samples, the rule of
-        Fayyad and Irani (1993, equation 9), or log2 of the number of cuts between distinct values, as Weka's evaluators
-        count, and :func:`information_gain` and its kin by default.
+        Fayyad and Irani (1993, equation 9), or log2 of the number of cuts between distinct values,
+        as Weka's evaluators count, and :func:`information_gain` and its kin by default.
     missing : {"error", "level"}, default "error"
         NaN is refused, or is a level of its own, above all others of its column.
     discrete_features : "auto", bool mask, positions or names, default "auto"
