@@ -195,7 +195,7 @@ def _discretized() -> Found:
     found = {}
     for method in ("mdl", "equal_width", "equal_frequency", "mean_sd"):
         options = {"y": y} if method == "mdl" else {}
-        found[method] = discretize(X, method=method, **options)
+        found[method], found[f"{method}, levels"] = discretize(X, method=method, **options)
     return found
 
 
