@@ -98,39 +98,55 @@ Variable combine(const Variable& a, const Variable& b, std::size_t n) {
 
 // ---- the table ----------------------------------------------------------------------------
 
-// column(first, count, out): codes of `count` features from `first` on, n bytes each.
-template <typename Column>
-void DiscreteTable::build(const std::int32_t* bounds, int n_threads, const Column& column) {
+template <typename Add>
+void DiscreteTable::build(int n_threads, const Add& add) {
   const std::size_t n_blocks = (p_ + block - 1) / block;
   levels_.resize(p_);
   plane_at_.resize(p_);
   margin_at_.resize(p_);
   planes_.resize(n_blocks);
   margins_.resize(n_blocks);
-  const std::size_t w = words();
   std::vector<std::vector<std::uint8_t>> scratch(
       static_cast<std::size_t>(std::clamp(n_threads, 1, max_threads)));
   parallel_for_worker(n_blocks, n_threads, [&](std::size_t chunk, int worker) {
-    std::vector<std::uint8_t>& codes = scratch[static_cast<std::size_t>(worker)];
-    codes.resize(block * n_);
-    const std::size_t first = chunk * block, count = std::min(block, p_ - first);
-    column(first, count, codes.data());
-    std::vector<std::uint32_t>& margins = margins_[chunk];
-    AlignedVector<std::uint64_t>& planes = planes_[chunk];
-    planes.reserve(count * w * 2);
-    std::vector<std::uint64_t> found(most_plane_levels * w);
-    for (std::size_t k = 0; k < count; ++k) {
-      std::uint8_t* own = codes.data() + k * n_;
-      const std::size_t f = first + k, bound = static_cast<std::size_t>(bounds[f]);
-      margin_at_[f] = static_cast<std::uint32_t>(margins.size());
-      plane_at_[f] = static_cast<std::uint32_t>(planes.size());
-      if (bound <= most_plane_levels) {
-        add_planes(f, own, bound, found.data(), margins, planes);
-      } else {
-        add_codes(f, own, bound, margins, planes);
-      }
-    }
+    const std::size_t first = chunk * block;
+    add(first, std::min(block, p_ - first), scratch[static_cast<std::size_t>(worker)],
+        margins_[chunk], planes_[chunk]);
   });
+}
+
+void DiscreteTable::add_column(std::size_t f, std::uint8_t* codes, std::size_t bound,
+                               std::uint64_t* found, std::vector<std::uint32_t>& margins,
+                               AlignedVector<std::uint64_t>& planes) {
+  margin_at_[f] = static_cast<std::uint32_t>(margins.size());
+  plane_at_[f] = static_cast<std::uint32_t>(planes.size());
+  if (bound <= most_plane_levels) {
+    add_planes(f, codes, bound, found, margins, planes);
+  } else {
+    add_codes(f, codes, bound, margins, planes);
+  }
+}
+
+// From codes to levels that occur.
+void DiscreteTable::add_entries(std::size_t f, std::size_t bound,
+                                std::vector<std::uint32_t>& margins) {
+  const auto begin = static_cast<std::size_t>(entry_begin_[f]);
+  const auto end = static_cast<std::size_t>(entry_begin_[f + 1]);
+  std::uint32_t counts[256] = {};
+  for (std::size_t at = begin; at < end; ++at) ++counts[entry_levels_[at]];
+  counts[entry_rest_[f]] += static_cast<std::uint32_t>(n_ - (end - begin));
+  std::uint8_t place[256] = {};
+  std::size_t levels = 0;
+  margin_at_[f] = static_cast<std::uint32_t>(margins.size());
+  for (std::size_t level = 0; level < 256; ++level) {
+    if (counts[level] == 0) continue;
+    if (level >= bound) refuse_code(f, level, bound);
+    place[level] = static_cast<std::uint8_t>(levels++);
+    margins.push_back(counts[level]);
+  }
+  levels_[f] = static_cast<std::uint16_t>(levels);
+  for (std::size_t at = begin; at < end; ++at) entry_levels_[at] = place[entry_levels_[at]];
+  entry_rest_[f] = place[entry_rest_[f]];
 }
 
 // Levels that do not occur are left out, and their numbers with them.
@@ -192,10 +208,18 @@ void DiscreteTable::add_codes(std::size_t f, std::uint8_t* codes, std::size_t bo
 DiscreteTable::DiscreteTable(const std::uint8_t* codes, std::size_t n, std::size_t p,
                              const std::int32_t* bounds, int n_threads)
     : n_(n), p_(p) {
-  build(bounds, n_threads, [&](std::size_t first, std::size_t count, std::uint8_t* out) {
+  build(n_threads, [&](std::size_t first, std::size_t count, std::vector<std::uint8_t>& scratch,
+                       std::vector<std::uint32_t>& margins, AlignedVector<std::uint64_t>& planes) {
+    scratch.resize(block * n_);
     for (std::size_t i = 0; i < n; ++i) {
       const std::uint8_t* row = codes + i * p + first;
-      for (std::size_t k = 0; k < count; ++k) out[k * n + i] = row[k];
+      for (std::size_t k = 0; k < count; ++k) scratch[k * n + i] = row[k];
+    }
+    planes.reserve(count * words() * 2);
+    std::vector<std::uint64_t> found(most_plane_levels * words());
+    for (std::size_t k = 0; k < count; ++k) {
+      add_column(first + k, scratch.data() + k * n, static_cast<std::size_t>(bounds[first + k]),
+                 found.data(), margins, planes);
     }
   });
 }
@@ -203,19 +227,42 @@ DiscreteTable::DiscreteTable(const std::uint8_t* codes, std::size_t n, std::size
 DiscreteTable::DiscreteTable(const std::int64_t* begin, const std::int32_t* rows,
                              const std::uint8_t* values, const std::uint8_t* rest, std::size_t n,
                              std::size_t p, const std::int32_t* bounds, int n_threads)
-    : n_(n), p_(p) {
-  build(bounds, n_threads, [&](std::size_t first, std::size_t count, std::uint8_t* out) {
-    for (std::size_t k = 0; k < count; ++k) {
-      std::uint8_t* own = out + k * n;
-      std::memset(own, rest[first + k], n);
-      for (std::int64_t at = begin[first + k]; at < begin[first + k + 1]; ++at) {
-        own[rows[at]] = values[at];
+    : n_(n), p_(p), entry_rest_(rest, rest + p) {
+  entry_begin_.push_back(0);
+  for (std::size_t f = 0; f < p; ++f) {
+    if (few_entries(begin[f + 1] - begin[f], n)) {
+      entry_rows_.insert(entry_rows_.end(), rows + begin[f], rows + begin[f + 1]);
+      entry_levels_.insert(entry_levels_.end(), values + begin[f], values + begin[f + 1]);
+    }
+    entry_begin_.push_back(static_cast<std::int64_t>(entry_rows_.size()));
+  }
+  build(n_threads, [&](std::size_t first, std::size_t count, std::vector<std::uint8_t>& scratch,
+                       std::vector<std::uint32_t>& margins, AlignedVector<std::uint64_t>& planes) {
+    std::vector<std::uint64_t> found(most_plane_levels * words());
+    for (std::size_t f = first; f < first + count; ++f) {
+      const auto bound = static_cast<std::size_t>(bounds[f]);
+      if (few_entries(begin[f + 1] - begin[f], n)) {
+        add_entries(f, bound, margins);
+        continue;
       }
+      scratch.assign(n, rest[f]);
+      for (std::int64_t at = begin[f]; at < begin[f + 1]; ++at) scratch[rows[at]] = values[at];
+      add_column(f, scratch.data(), bound, found.data(), margins, planes);
     }
   });
 }
 
 void DiscreteTable::codes(std::size_t f, std::uint8_t* out) const {
+  if (levels_[f] == 1) {
+    std::memset(out, 0, n_);
+    return;
+  }
+  if (by_entries(f)) {
+    const Entries own = entries(f);
+    std::memset(out, own.rest, n_);
+    for (std::size_t k = 0; k < own.count; ++k) out[own.rows[k]] = own.levels[k];
+    return;
+  }
   const std::uint64_t* from = planes_[f / block].data() + plane_at_[f];
   if (!by_planes(f)) {
     std::memcpy(out, from, n_);
@@ -253,6 +300,21 @@ std::int64_t Counter::joint(std::size_t f, const Variable& v) {
   const std::size_t levels = table_.levels(f), n = table_.n(), words = table_.words();
   const std::size_t cells = levels * v.cells, size = levels * v.levels;
   const std::int64_t* plain = entropy_.plain();
+  if (table_.by_entries(f) && size <= most_counts) {
+    const DiscreteTable::Entries own = table_.entries(f);
+    if (counts_.size() < size) counts_.resize(size);
+    std::uint32_t* counts = counts_.data();
+    std::uint32_t* rest = counts + own.rest * v.levels;
+    std::copy(v.margins.begin(), v.margins.end(), rest);
+    for (std::size_t k = 0; k < own.count; ++k) {
+      const std::uint32_t level = v.codes[static_cast<std::size_t>(own.rows[k])];
+      --rest[level];
+      ++counts[own.levels[k] * v.levels + level];
+    }
+    const std::int64_t sum = entropy_.sum(counts, size, cells);
+    std::fill_n(counts, size, 0u);
+    return sum;
+  }
   if (table_.by_planes(f) && (v.levels == 1 || !v.planes.empty()) &&
       (levels - 1) * (v.levels - 1) * words <= 2 * n + 64) {
     const InformationKernels& kernel = *kernels().information;

@@ -13,19 +13,10 @@ from bitsieve._checks import is_number
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.validation import Task, check_target
-from bitsieve.filters._columns import check_columns, is_sparse
+from bitsieve.filters._columns import is_sparse
 from bitsieve.filters._input import refuse_constant
-from bitsieve.filters._levels import (
-    Levels,
-    Missing,
-    apply_cuts,
-    find_cuts,
-    levels_of,
-    matrix_of,
-    most_unasked,
-)
-from bitsieve.filters._merged import refuse_merged
-from bitsieve.filters._mixed import discrete_mask
+from bitsieve.filters._levels import Missing, dense_levels, levels_of
+from bitsieve.filters._sparse_levels import sparse_levels
 
 __all__ = [
     "Coded",
@@ -41,10 +32,6 @@ __all__ = [
 
 Discretization = Literal["auto", "mdl", "equal_width", "equal_frequency", "mean_sd"]
 Correction = Literal["miller_madow", "dirichlet"]
-
-_WHOLE = [np.dtype(t) for t in (np.uint8, np.int8, np.int16, np.int32, np.int64)]
-#: Values of a sparse table that are dense at a time.
-BLOCK = 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,91 +124,9 @@ def discrete_table(
         "cut_cost": cut_cost,
     }
     if is_sparse(X):
-        return Discrete(_sparse_table(X, y, n_threads, options), y)
-    levels, y = _dense_levels(X, y, **options)
+        return Discrete(sparse_levels(X, y, options).table(n_threads), y)
+    levels, y = dense_levels(X, y, **options)
     return Discrete(_core.DiscreteTable(levels.codes, levels.n_levels, n_threads), y)
-
-
-def _dense_levels(
-    X: Any,
-    y: Any,
-    *,
-    discretization: str | None,
-    n_bins: int,
-    missing: str,
-    discrete_features: Any,
-    n_jobs: int | None,
-    cut_cost: str,
-) -> tuple[Levels, Any]:
-    options: dict[str, Any] = {
-        "n_bins": n_bins,
-        "missing": missing,
-        "n_jobs": n_jobs,
-        "cut_cost": cut_cost,
-    }
-    if discretization not in ("auto", None):
-        levels = levels_of(X, y, discretization, discrete_features=discrete_features, **options)
-        return levels, X.y if y is None and isinstance(X, Table) else y
-    names: list[str] | None = None
-    coded: list[int] = []
-    if _is_whole(X):  # nothing to check, and no other form is needed
-        array = X
-    else:
-        array, names, y, coded = matrix_of(X, y, missing, discrete_features)
-    known = discrete_mask(discrete_features, array.shape[1], names, coded)
-    limit = most_unasked(len(array))
-    codes, n_levels = _core.encode_levels(array, most=limit, n_threads=effective_n_jobs(n_jobs))
-    whole = n_levels > 0
-    if whole.all():
-        return Levels(codes, n_levels, names), y
-    if discretization is None:
-        return levels_of(X, y, None, discrete_features=discrete_features, **options), y
-    del codes
-    if missing == "level" and array.dtype.kind == "f":  # NaN among whole numbers leaves them levels
-        faults = _core.level_cut_points(array, max_levels=limit, n_threads=1)[2]
-        whole = faults == 0
-    found = find_cuts(array, y, method="mean_sd", discrete_features=known | whole, **options)
-    return apply_cuts(found, missing, n_jobs), y
-
-
-def _is_whole(X: Any) -> bool:
-    return (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype in _WHOLE
-        and X.flags.c_contiguous
-        and X.flags.aligned
-        and X.shape[0] >= 2
-        and X.shape[1] >= 1
-    )
-
-
-def _sparse_table(X: Any, y: Any, n_threads: int, options: dict[str, Any]) -> _core.DiscreteTable:
-    """Code the entries that are there, and the zero of each column."""
-    refuse_merged(X)
-    matrix = check_columns(X, None, task=None, sparse=True, target=False).X
-    n, p = matrix.shape
-    step = max(1, BLOCK // n)
-    known = discrete_mask(options["discrete_features"], p, None, [])
-    values, rest, n_levels = [], [], []
-    for first in range(0, p, step):
-        block = matrix[:, first : first + step]
-        options["discrete_features"] = known[first : first + step]
-        dense = block.toarray()
-        levels, _ = _dense_levels(dense, y, **options)
-        columns = np.repeat(np.arange(block.shape[1]), np.diff(block.indptr))
-        values.append(levels.codes[block.indices, columns])
-        rest.append(levels.codes[(dense == 0).argmax(axis=0), np.arange(block.shape[1])])
-        n_levels.append(levels.n_levels)
-    return _core.sparse_discrete_table(
-        matrix.indptr.astype(np.int64),
-        matrix.indices.astype(np.int32),
-        np.concatenate(values),
-        np.concatenate(rest),
-        np.concatenate(n_levels),
-        n,
-        n_threads,
-    )
 
 
 def coded_target(

@@ -29,6 +29,7 @@ __all__ = [
     "Method",
     "Missing",
     "apply_cuts",
+    "dense_levels",
     "find_cuts",
     "levels_of",
     "matrix_of",
@@ -43,6 +44,7 @@ CutCost = Literal["distinct", "samples"]
 MAX_LEVELS = 255
 
 METHODS = get_args(Method)
+_WHOLE = [np.dtype(t) for t in (np.uint8, np.int8, np.int16, np.int32, np.int64)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,11 +111,16 @@ def find_cuts(
     discrete_features: Any = "auto",
     max_levels: int | None = None,
     n_jobs: int | None = None,
+    names: list[str] | None = None,
 ) -> CutTable:
-    """Check everything and cut every column; ``method=None`` takes X as levels."""
+    """Check everything and cut every column; ``method=None`` takes X as levels.
+
+    ``names`` are for messages, where X brings none.
+    """
     _check_parameters(method, n_bins, bins, n_sd, cut_cost, missing)
     n_threads = effective_n_jobs(n_jobs)
-    array, names, y, coded = matrix_of(X, y, missing, discrete_features)
+    array, own_names, y, coded = matrix_of(X, y, missing, discrete_features)
+    names = own_names or names
     n, p = array.shape
     discrete = discrete_mask(discrete_features, p, names, coded)
     if method is None:
@@ -234,6 +241,7 @@ def levels_of(
     discrete_features: Any = "auto",
     max_levels: int | None = None,
     n_jobs: int | None = None,
+    names: list[str] | None = None,
 ) -> Levels:
     """Levels of a table, for filters with a ``discretization`` argument.
 
@@ -246,6 +254,8 @@ def levels_of(
         See :func:`discretize`.
     max_levels : int or None
         See :func:`as_codes`.
+    names : list of str or None
+        For messages, where X brings none.
 
     Returns
     -------
@@ -278,6 +288,7 @@ def levels_of(
             discrete_features=discrete_features,
             max_levels=max_levels,
             n_jobs=n_jobs,
+            names=names,
         ),
         missing,
         n_jobs,
@@ -293,3 +304,60 @@ def apply_cuts(found: CutTable, missing: str, n_jobs: int | None) -> Levels:
     if keep:
         n_levels += np.isnan(found.X).any(axis=0)
     return Levels(codes, n_levels.astype(np.int32), found.names)
+
+
+def dense_levels(
+    X: Any,
+    y: Any,
+    *,
+    discretization: str | None,
+    n_bins: int,
+    missing: str,
+    discrete_features: Any,
+    n_jobs: int | None,
+    cut_cost: str,
+    names: list[str] | None = None,
+) -> tuple[Levels, Any]:
+    """Levels of a table where ``discretization`` may be "auto", and the target it came with."""
+    options: dict[str, Any] = {
+        "n_bins": n_bins,
+        "missing": missing,
+        "n_jobs": n_jobs,
+        "cut_cost": cut_cost,
+        "names": names,
+    }
+    if discretization not in ("auto", None):
+        levels = levels_of(X, y, discretization, discrete_features=discrete_features, **options)
+        return levels, X.y if y is None and isinstance(X, Table) else y
+    coded: list[int] = []
+    if _is_whole(X):  # nothing to check, and no other form is needed
+        array = X
+    else:
+        array, own_names, y, coded = matrix_of(X, y, missing, discrete_features)
+        names = own_names or names
+    known = discrete_mask(discrete_features, array.shape[1], names, coded)
+    limit = most_unasked(len(array))
+    codes, n_levels = _core.encode_levels(array, most=limit, n_threads=effective_n_jobs(n_jobs))
+    whole = n_levels > 0
+    if whole.all():
+        return Levels(codes, n_levels, names), y
+    if discretization is None:
+        return levels_of(X, y, None, discrete_features=discrete_features, **options), y
+    del codes
+    if missing == "level" and array.dtype.kind == "f":  # NaN among whole numbers leaves them levels
+        faults = _core.level_cut_points(array, max_levels=limit, n_threads=1)[2]
+        whole = faults == 0
+    found = find_cuts(array, y, method="mean_sd", discrete_features=known | whole, **options)
+    return apply_cuts(found, missing, n_jobs), y
+
+
+def _is_whole(X: Any) -> bool:
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in _WHOLE
+        and X.flags.c_contiguous
+        and X.flags.aligned
+        and X.shape[0] >= 2
+        and X.shape[1] >= 1
+    )

@@ -221,10 +221,13 @@ def _not_binary(X: NDArray[Any], discrete: NDArray[np.bool_]) -> NDArray[np.bool
         return discrete
     everything = columns.size == discrete.size
     binary = np.ones(columns.size, dtype=bool)
+    square, same = np.empty(columns.size, dtype=X.dtype), np.empty(columns.size, dtype=bool)
     for row in X:
         values = row if everything else row[columns]
         with np.errstate(over="ignore", under="ignore"):
-            binary &= values * values == values
+            np.multiply(values, values, out=square)
+        np.equal(square, values, out=same)
+        np.logical_and(binary, same, out=binary)
         if not binary.any():
             return discrete
     out = discrete.copy()

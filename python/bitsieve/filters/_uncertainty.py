@@ -13,11 +13,9 @@ from bitsieve import _core
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.validation import check_target
-from bitsieve.filters._columns import check_columns, is_sparse
-from bitsieve.filters._discrete import BLOCK, discrete_table
+from bitsieve.filters._columns import is_sparse
 from bitsieve.filters._levels import CutCost, Levels, levels_of
-from bitsieve.filters._merged import refuse_merged
-from bitsieve.filters._mixed import discrete_mask
+from bitsieve.filters._sparse_levels import BLOCK, sparse_levels
 
 __all__ = ["ClassTable", "class_table"]
 
@@ -32,8 +30,10 @@ class Source(Protocol):
     def column(self, feature: int) -> tuple[NDArray[np.uint8], int]:
         """Levels of one column and how many there are."""
 
-    def blocks(self) -> Iterator[tuple[int, Levels]]:
-        """Levels of all columns, some at a time, with the position of the first."""
+    def counts(
+        self, classes: NDArray[np.int32], n_classes: int, cells: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """Yield the samples of (feature, level, class), some features at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,36 +44,18 @@ class _Dense:
         codes = np.ascontiguousarray(self.levels.codes[:, feature])
         return codes, int(self.levels.n_levels[feature])
 
-    def blocks(self) -> Iterator[tuple[int, Levels]]:
+    def counts(
+        self, classes: NDArray[np.int32], n_classes: int, cells: int
+    ) -> Iterator[NDArray[np.int64]]:
+        n_levels = int(self.levels.n_levels.max())
         n, p = self.levels.codes.shape
-        step = max(1, BLOCK // n)
+        step = max(1, min(cells // (n_levels * n_classes), BLOCK // n))
         for first in range(0, p, step):
-            part = slice(first, first + step)
-            yield first, Levels(self.levels.codes[:, part], self.levels.n_levels[part], None)
-
-
-@dataclass(frozen=True, eq=False)
-class _Sparse:
-    """Cuts columns anew when they are asked for: dense, they might not fit in memory."""
-
-    matrix: Any
-    y: Any
-    discrete: NDArray[np.bool_]
-    options: dict[str, Any]
-
-    def _levels(self, part: slice) -> Levels:
-        dense = self.matrix[:, part].toarray()
-        return levels_of(dense, self.y, discrete_features=self.discrete[part], **self.options)
-
-    def column(self, feature: int) -> tuple[NDArray[np.uint8], int]:
-        levels = self._levels(slice(feature, feature + 1))
-        return levels.codes[:, 0].copy(), int(levels.n_levels[0])
-
-    def blocks(self) -> Iterator[tuple[int, Levels]]:
-        n, p = self.matrix.shape
-        step = max(1, BLOCK // n)
-        for first in range(0, p, step):
-            yield first, self._levels(slice(first, first + step))
+            codes = self.levels.codes[:, first : first + step]
+            width = codes.shape[1]
+            place = (np.arange(width) * n_levels + codes) * n_classes + classes[:, None]
+            found = np.bincount(place.ravel(), minlength=width * n_levels * n_classes)
+            yield found.reshape(width, n_levels, n_classes)
 
 
 class ClassTable:
@@ -167,17 +149,15 @@ def class_table(
         "missing": missing,
         "n_jobs": n_jobs,
     }
+    n_threads = effective_n_jobs(n_jobs)
+    source: Source
     if is_sparse(X):
-        refuse_merged(X)
-        matrix = check_columns(X, None, task=None, sparse=True, target=False).X
-        discrete = discrete_mask(discrete_features, matrix.shape[1], None, [])
-        n_samples = matrix.shape[0]
-        source: Source = _Sparse(matrix, y, discrete, options)
-        table = discrete_table(matrix, y, discrete_features=discrete_features, **options).table
+        source = sparse_levels(X, y, options | {"discrete_features": discrete_features})
+        n_samples, table = source.n_samples, source.table(n_threads)
     else:
         levels = levels_of(X, y, discrete_features=discrete_features, **options)
         n_samples, source = len(levels.codes), _Dense(levels)
-        table = _core.DiscreteTable(levels.codes, levels.n_levels, effective_n_jobs(n_jobs))
+        table = _core.DiscreteTable(levels.codes, levels.n_levels, n_threads)
     target = check_target(y, n_samples, "classification")
     assert target.codes is not None
     assert target.classes is not None

@@ -275,26 +275,14 @@ def gini(
     )
     prior = np.bincount(table.codes).astype(np.float64)
     impure = float(np.sum(prior**2)) / len(table.codes) ** 2
-    parts = []
-    for _, levels in table.source.blocks():
-        most = int(levels.n_levels.max())
-        step = max(1, _CELLS // (most * len(prior)))
-        for first in range(0, levels.codes.shape[1], step):
-            codes = levels.codes[:, first : first + step]
-            parts.append(_purity(codes, most, table.codes, len(prior)))
-    scores = np.concatenate(parts) - impure
+    counted = table.source.counts(table.codes, len(prior), _CELLS)
+    scores = np.concatenate([_purity(counts) for counts in counted]) / len(table.codes) - impure
     return np.where(table.entropies > 0, np.maximum(scores, 0.0), 0.0)
 
 
-def _purity(
-    codes: NDArray[np.uint8], n_levels: int, classes: NDArray[np.int32], n_classes: int
-) -> NDArray[np.float64]:
-    """``sum_v p(v) sum_c p(c | v)^2`` of each column, from one table of counts of all."""
-    n, p = codes.shape
-    place = (np.arange(p) * n_levels + codes) * n_classes + classes[:, None]
-    counts = np.bincount(place.ravel(), minlength=p * n_levels * n_classes)
-    counts = counts.reshape(p, n_levels, n_classes).astype(np.float64)
-    squares, totals = np.sum(counts**2, axis=2), np.sum(counts, axis=2)
+def _purity(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """``sum_vc n_vc^2 / n_v`` of each feature."""
+    squares, totals = np.sum(counts.astype(np.float64) ** 2, axis=2), np.sum(counts, axis=2)
     pure = np.divide(squares, totals, out=np.zeros_like(squares), where=totals > 0)
-    shares: NDArray[np.float64] = np.sum(pure, axis=1) / n
+    shares: NDArray[np.float64] = np.sum(pure, axis=1)
     return shares

@@ -17,7 +17,6 @@ from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import Task
 from bitsieve.filters._columns import Columns, check_columns, is_sparse
 from bitsieve.filters._discrete import (
-    BLOCK,
     Coded,
     Correction,
     Discretization,
@@ -29,6 +28,7 @@ from bitsieve.filters._discrete import (
 )
 from bitsieve.filters._input import FilterInput, check_input, refuse_constant
 from bitsieve.filters._mixed import code_categories, discrete_mask
+from bitsieve.filters._sparse_levels import BLOCK
 
 __all__ = [
     "conditional_mutual_information",
