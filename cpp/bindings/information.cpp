@@ -27,7 +27,8 @@ Correction correction_of(const std::string& name, double prior) {
   if (name == "none") return Correction::none;
   if (name == "miller_madow") return Correction::miller_madow;
   require(name == "dirichlet", "correction must be none, miller_madow or dirichlet");
-  require(std::isfinite(prior) && prior > 0, "prior must be a positive number");
+  // Beyond, it outweighs any table by more than the entropies can tell.
+  require(prior > 0 && prior <= 1e12, "prior must be above 0 and at most 1e12");
   return Correction::dirichlet;
 }
 

@@ -395,3 +395,10 @@ def test_neighbours_of_a_sparse_table(discrete: Any, monkeypatch: pytest.MonkeyP
     X, options["discrete_features"] = rng.random((60, 9)), "auto"
     blocks = filters.mutual_information(scipy.sparse.csr_array(X), y, **options)
     np.testing.assert_allclose(blocks, filters.mutual_information(X, y, **options), rtol=1e-9)
+
+
+@pytest.mark.parametrize("prior", [0, -1.0, 1e308, np.inf, np.nan, "much"])
+def test_a_prior_that_no_entropy_can_tell_from_another_is_refused(prior: object) -> None:
+    X = np.array([[0], [1], [0], [1]])
+    with pytest.raises(ValueError, match="prior must be a number of samples above 0, at most 1e12"):
+        entropy(X, correction="dirichlet", prior=prior)

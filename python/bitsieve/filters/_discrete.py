@@ -200,6 +200,6 @@ def correction_of(correction: Any, prior: Any) -> tuple[str, float]:
     if correction not in (None, *get_args(Correction)):
         known = ", ".join(map(repr, get_args(Correction)))
         raise ValueError(f"correction must be one of {known} or None, got {correction!r}")
-    if not is_number(prior) or not 0 < prior < np.inf:
-        raise ValueError(f"prior must be a positive number of samples, got {prior!r}")
+    if not is_number(prior) or not 0 < prior <= 1e12:
+        raise ValueError(f"prior must be a number of samples above 0, at most 1e12, got {prior!r}")
     return correction or "none", float(prior)
