@@ -311,7 +311,7 @@ def test_real_expression_data(dataset: Callable[[str], Any]) -> None:
     [
         ({"discretization": "sturges"}, r"discretization must be one of 'auto', 'mdl'"),
         ({"correction": "james_stein"}, r"correction must be one of 'miller_madow', 'dirichlet'"),
-        ({"prior": 0.0, "correction": "dirichlet"}, r"prior must be a positive number"),
+        ({"prior": 0.0, "correction": "dirichlet"}, r"prior must be a number of samples above 0"),
         ({"n_jobs": 0}, r"n_jobs must be None or a whole number other than 0"),
         ({"task": "ranking"}, r"task must be 'classification'"),
     ],
