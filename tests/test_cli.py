@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import hashlib
+import inspect
 import io
 import json
 import os
@@ -25,7 +26,7 @@ import numpy as np
 import pytest
 
 from bitsieve._version import __version__
-from bitsieve.cli import main
+from bitsieve.cli import app, main
 
 _FILES = ["convergence.png", "predictions.csv", "run.json", "selection.csv"]
 _WITHOUT_FOLDS = ["convergence.png", "run.json", "selection.csv"]
@@ -89,6 +90,14 @@ def test_version_and_help() -> None:
     assert _run("--version").output == f"bitsieve {__version__}\n"
     assert "select" in _run("--help").output
     assert _run("select", "--help").exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["select", "rank"])
+def test_help_fits_a_terminal_of_80_columns(command: str) -> None:
+    # A line that is too long is broken, and its rest stands on a line alone.
+    found = next(c for c in app.registered_commands if c.callback.__name__ == command)
+    lines = inspect.cleandoc(found.callback.__doc__).splitlines()
+    assert max(map(len, lines)) <= 78
 
 
 def test_help_is_fast_and_imports_nothing_heavy() -> None:

@@ -124,7 +124,7 @@ def test_p_and_q_values(out: Path) -> None:
 
 def test_several_methods_are_combined(out: Path) -> None:
     done = _run(
-        "--dataset", "breast_cancer", "-m", "ReliefF", "-m", "F", "-m", "fcbf", "--out", out,
+        "--dataset", "breast_cancer", "-m", "ReliefF, F", "-m", "fcbf", "--out", out,
         "--aggregate", "borda", "--top", 4,
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr

@@ -60,12 +60,15 @@ def test_identifiers() -> None:
     names = ["id", "patient_id", "SampleID", "Patient", "Subject No.", "GSM accession", "Nr."]
     for name in [*names, "subjectid", "case.ID", "MRN"]:
         assert _said(_table(numbers, name)) == [f"{name} {why}"]
-    assert _said(_table(np.repeat(numbers[: _N // 2], 2), "patient_id")) == [f"patient_id {why}"]
+    why = "is named like an identifier that samples share, which may be their groups"
+    for name in ("patient_id", "patient", "Subject No."):
+        assert _said(_table(np.repeat(numbers[: _N // 2], 2), name)) == [f"{name} {why}"]
     # Genes of such names, numbers of something else, values that are no whole numbers, groups.
     for name in ("ID1", "ID2", "SAMHD1", "platelets", "number_of_cells"):
         assert not _said(_table(numbers, name))
     assert not _said(_table(_RNG.normal(size=_N), "sample"))
     assert not _said(_table(np.arange(_N) % 3, "patient_id"))
+    assert not _said(_table(np.repeat(numbers[: _N // 2], 2), "patient age"))
 
 
 def test_text_that_differs_in_every_sample() -> None:

@@ -267,7 +267,8 @@ BAD = {
     "duplicate rows": ("gene,s1,s2\ny,u,v\na,1,2\na,3,5\n", "y",
                        "distinct, but 1 comes more than once: 'a'"),
     "target twice": ("gene,s1,s2\ny,1,2\ny,3,5\na,1,2\n", "y", "target 'y' names 2 rows"),
-    "text": ("a,b,y\n1,x,u\n2,z,v\n", "y", r"1 column \('b'\) holds text .*'x'"),
+    "text": ("a,b,y\n1,x,u\n2,z,v\n", "y", r"1 column \('b'\) holds text .*'x'; "
+             r"leave them out \(--drop NAME\)"),
     "text row": ("gene,s1,s2\ny,u,v\na,1,2\nstage,II,III\n", "y",
                  r"1 row \('stage'\) holds text, such as 'II'; .*name one as the target"),
     "missing": ("a,b,y\n1,,u\n2,5,v\n3,NA,v\n", "y", r"NaN: 2 values in 1 column \('b'\)"),

@@ -94,6 +94,15 @@ def test_a_short_history_is_drawn_too(n: int, tmp_path: Path) -> None:
     assert b"<svg" in (tmp_path / "c.svg").read_bytes()
 
 
+def test_a_size_that_never_changes_has_one_tick() -> None:
+    sizes = np.full(200, 10)
+    history = _history() | {"n_selected": sizes, "n_selected_best": sizes}
+    figure = plot_convergence(convergence_info(history))
+    below = figure.axes[1]
+    low, high = below.get_ylim()
+    assert [tick for tick in below.get_yticks() if low <= tick <= high] == [10]
+
+
 def test_pyplot_is_left_alone(tmp_path: Path) -> None:
     before = "matplotlib.pyplot" in sys.modules
     plot_convergence(convergence_info(_history()), tmp_path / "c.png")

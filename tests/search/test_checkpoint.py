@@ -18,6 +18,7 @@ from bitsieve._errors import CheckpointMismatch
 from bitsieve.search import BinarySPSASearch, run
 from bitsieve.search import checkpoint as module
 from bitsieve.search.checkpoint import CheckpointStore, fingerprint
+from bitsieve.search.final import Deadline
 
 P = 150
 
@@ -142,6 +143,18 @@ def test_however_it_finished_it_is_given_back(tmp_path, limits):
     assert_same_run(first, second)
     assert second.stop_reason == first.stop_reason
     assert second.seconds >= first.history["seconds"][-1]
+
+
+@pytest.mark.parametrize("kept", [(1, 1), (1, 7), (3, 2), (10, 4)])
+def test_with_finalists_left_out_for_want_of_time_it_is_given_back(tmp_path, monkeypatch, kept):
+    monkeypatch.setattr(Deadline, "affordable", lambda *_: kept)
+    first = spsa_run(toy(), checkpoint=tmp_path, max_time=1e6)
+    assert (len(first.finalists), first.final_cut is None) == (kept[0], False)
+    fitness = toy()
+    second = spsa_run(fitness, checkpoint=tmp_path, max_time=1e6)
+    assert fitness.calls == []
+    assert_same_run(first, second)
+    assert second.final_cut == first.final_cut
 
 
 def test_a_run_that_a_callback_stopped_goes_on_without_it(tmp_path):

@@ -183,7 +183,11 @@ def select(
         int | None, typer.Option(min=1, help="Size of the panel; free if not given.")
     ] = None,
     max_iter: Annotated[
-        int | None, typer.Option(min=1, help="Iterations; if not given, the preset's number.")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Iterations at most; if not given, 1000 below 100 features, 3000 from there on.",
+        ),
     ] = None,
     max_time: Annotated[
         float | None,
@@ -194,7 +198,11 @@ def select(
     ] = None,
     patience: Annotated[
         int | None,
-        typer.Option(min=0, help="Iterations without a new best; 0 never gives up."),
+        typer.Option(
+            min=0,
+            help="Iterations without a new best before it stops; if not given, a quarter of those "
+            "at most, but 100 at least; 0 never gives up.",
+        ),
     ] = None,
     outer_folds: Annotated[
         int,
@@ -223,9 +231,10 @@ def select(
 ) -> None:
     """Search for a panel of features and measure its honest error in outer folds.
 
-    The honest error is that of nested cross-validation: the whole selection is repeated in every
-    outer fold. The search is binary SPSA, simultaneous perturbation stochastic approximation (Spall
-    1992; Aksakalli and Malekipirbazari 2016). Writes selection.csv, predictions.csv, run.json and
+    The honest error is that of nested cross-validation: the whole selection
+    is repeated in every outer fold. The search is binary SPSA, simultaneous
+    perturbation stochastic approximation (Spall 1992; Aksakalli and
+    Malekipirbazari 2016). Writes selection.csv, predictions.csv, run.json and
     convergence.png into the --out folder, and overwrites no other run.
     """
     with one_line_errors(), plain_warnings():
@@ -307,8 +316,8 @@ def rank(
             "--method",
             "-m",
             help="relieff (default), multisurf, rrelieff, mrmr, jmi, cmim, t, welch, f, auc, s2n, "
-            "pearson, spearman, kruskal, chi2, infogain, su, fcbf, gs and more; several are "
-            "combined into one ranking.",
+            "pearson, spearman, kruskal, chi2, infogain, su, fcbf, gs and more; several "
+            "(with commas, or again) are combined into one ranking.",
         ),
     ] = None,
     aggregate: Annotated[
@@ -356,8 +365,9 @@ def rank(
 ) -> None:
     """Score every feature on all samples and list the best.
 
-    Columns of text are categories where the method takes them. Writes ranking.csv (all features)
-    and run.json into the --out folder, and overwrites no other run. A ranking is no error estimate.
+    Columns of text are categories where the method takes them. Writes
+    ranking.csv (all features) and run.json into the --out folder, and
+    overwrites no other run. A ranking is no error estimate.
     """
     # That many classes are doubtful is said in the options' own words.
     with one_line_errors(), plain_warnings(ignore=ManyClassesWarning):
@@ -373,7 +383,9 @@ def rank(
             duplicates=duplicates.value,
             decimal=decimal,
             task=task.value,
-            methods=tuple(method or ["relieff"]),
+            methods=tuple(
+                name.strip() for text in method or ["relieff"] for name in text.split(",")
+            ),
             aggregate=None if aggregate is None else aggregate.value,
             top=top,
             n_neighbors=n_neighbors,

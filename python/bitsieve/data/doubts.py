@@ -172,8 +172,9 @@ def _identifiers(table: Table, telling: dict[int, list[str]]) -> Iterator[tuple[
     n, categories = table.n_samples, set(table.discrete_columns)
     for j in sorted(categories | set(telling)):
         name, is_category = telling.get(j, []), j in categories
-        says_id = not _ID.isdisjoint(name)
-        if not (says_id or is_category or _UNIT & set(name) or " ".join(name) in _NUMBER):
+        says_unit = not _UNIT.isdisjoint(name)
+        says_id = not _ID.isdisjoint(name) or (says_unit and set(name) <= _UNIT | _NUMBER)
+        if not (says_id or is_category or says_unit or " ".join(name) in _NUMBER):
             continue
         column = table.X[:, j]
         if np.any(column != np.rint(column)):
@@ -181,8 +182,10 @@ def _identifiers(table: Table, telling: dict[int, list[str]]) -> Iterator[tuple[
         n_values = len(np.unique(column))
         if is_category and n_values == n >= _LONG:
             yield j, "has another text in every sample, as a name or an identifier has"
-        elif n_values == n or (says_id and 2 * n_values >= n):
+        elif n_values == n:
             yield j, "is named and numbered like an identifier"
+        elif says_id and 2 * n_values >= n:
+            yield j, "is named like an identifier that samples share, which may be their groups"
 
 
 def _orders(table: Table, telling: dict[int, list[str]]) -> Iterator[tuple[int, str]]:

@@ -83,8 +83,8 @@ def comma_hint(example: object) -> str | None:
 def refuse_text(columns: list[int], names: list[str] | None, example: object) -> None:
     """Raise the error about columns that hold something else than numbers."""
     way_out = comma_hint(example) or (
-        "drop them, name one as the target, or encode them "
-        "(sklearn.preprocessing.OneHotEncoder, OrdinalEncoder)"
+        "leave them out (--drop NAME), name one as the target or the groups, or encode "
+        "them (sklearn.preprocessing.OneHotEncoder, OrdinalEncoder)"
     )
     raise ValueError(
         f"X must hold numbers, but {name_columns(columns, names)} "

@@ -281,7 +281,7 @@ def plot_convergence(
     below.grid(axis="y", color="#e6e6e6", linewidth=0.8)
     below.set_axisbelow(True)
     below.xaxis.set_major_locator(MaxNLocator(integer=True))
-    below.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
+    below.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=5, min_n_ticks=1))
     below.legend(**beside)
     for axes in (above, below):
         axes.spines[["top", "right"]].set_visible(False)

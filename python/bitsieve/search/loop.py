@@ -334,8 +334,12 @@ class Loop:
         self.stop_reason = dict(meta["stop_reason"])
         stored = _part(arrays, "final")
         ranked = unmeasured(self.archive, self.n_finalists).finalists
+        cut = meta.get("final_cut")
+        if not (cut is None or isinstance(cut, str)):
+            raise ValueError(f"final_cut is {cut!r}")
         order: list[int] = stored["order"].tolist()
-        if sorted(order) != list(range(len(ranked))) or not np.isfinite(stored["measured"]).all():
+        n_measured = min(max(1, len(order)), len(ranked)) if cut else len(ranked)
+        if sorted(order) != list(range(n_measured)) or not np.isfinite(stored["measured"]).all():
             raise ValueError("the finalists are not those of the archive")
         finalists = [
             replace(ranked[place], measured_score=float(score))
@@ -345,9 +349,6 @@ class Loop:
         n_evaluations = whole("n_final_evaluations", meta["n_final_evaluations"], 0)
         if not math.isfinite(best_score):
             raise ValueError(f"best_score is {best_score}")
-        cut = meta.get("final_cut")
-        if not (cut is None or isinstance(cut, str)):
-            raise ValueError(f"final_cut is {cut!r}")
         return Final(finalists, order, best_score, n_evaluations, cut)
 
     def _check_restored(self, history: Mapping[str, NDArray[Any]]) -> None:
