@@ -16,12 +16,15 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such sig
 def test_they_stop_as_ctrl_c_does() -> None:
     for name in ("SIGTERM", "SIGHUP"):
         number = signal.Signals[name]
-        before = signal.getsignal(number)
-        with pytest.raises(KeyboardInterrupt) as caught, signals_stop():
-            os.kill(os.getpid(), number)
-        assert isinstance(caught.value, Stopped)
-        assert what_stopped(caught.value) == (name, 128 + number)
-        assert signal.getsignal(number) == before
+        before = signal.signal(number, signal.SIG_DFL)  # under nohup it would be ignored
+        try:
+            with pytest.raises(KeyboardInterrupt) as caught, signals_stop():
+                os.kill(os.getpid(), number)
+            assert isinstance(caught.value, Stopped)
+            assert what_stopped(caught.value) == (name, 128 + number)
+            assert signal.getsignal(number) == signal.SIG_DFL
+        finally:
+            signal.signal(number, before)
 
 
 def test_one_that_is_ignored_stays_so() -> None:

@@ -21,8 +21,12 @@ def warn_of_doubts(data: JobInput) -> None:
         said = "; ".join(f"{doubt.names[0]!r} {doubt.why}" for doubt in columns[:_SHOWN])
         more = f"; and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
         evidently = "evidently no feature" + ("s" if len(columns) > 1 else "")
+        kept = ""
+        if any("groups" in doubt.why for doubt in columns):
+            kept = ", or say --groups NAME for what keeps samples together (select)"
         warnings.warn(
-            f"{data.source}: {evidently}: {said}{more}; leave such columns out with --drop NAME",
+            f"{data.source}: {evidently}: {said}{more}; leave such columns out with --drop NAME"
+            f"{kept}",
             stacklevel=2,
         )
     for doubt in data.doubts:
