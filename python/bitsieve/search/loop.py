@@ -335,7 +335,16 @@ class Loop:
         stored = _part(arrays, "final")
         ranked = unmeasured(self.archive, self.n_finalists).finalists
         order: list[int] = stored["order"].tolist()
-        if sorted(order) != list(range(len(ranked))) or not np.isfinite(stored["measured"]).all():
+        cut = meta.get("final_cut")
+        if not (cut is None or isinstance(cut, str)):
+            raise ValueError(f"final_cut is {cut!r}")
+        # A limit of time may have left out the last of them.
+        is_whole = len(order) == len(ranked) if cut is None else 0 < len(order) <= len(ranked)
+        if (
+            not is_whole
+            or sorted(order) != list(range(len(order)))
+            or not np.isfinite(stored["measured"]).all()
+        ):
             raise ValueError("the finalists are not those of the archive")
         finalists = [
             replace(ranked[place], measured_score=float(score))
@@ -345,9 +354,6 @@ class Loop:
         n_evaluations = whole("n_final_evaluations", meta["n_final_evaluations"], 0)
         if not math.isfinite(best_score):
             raise ValueError(f"best_score is {best_score}")
-        cut = meta.get("final_cut")
-        if not (cut is None or isinstance(cut, str)):
-            raise ValueError(f"final_cut is {cut!r}")
         return Final(finalists, order, best_score, n_evaluations, cut)
 
     def _check_restored(self, history: Mapping[str, NDArray[Any]]) -> None:
