@@ -179,6 +179,19 @@ def test_groups_stay_together() -> None:
         assert not set(groups[train]) & set(groups[test])
 
 
+def test_groups_of_any_type_and_in_a_column_are_taken() -> None:
+    X, y = make_classification(80, 6, random_state=0)
+    groups = np.arange(80) // 4
+    mixed, column = groups.astype(object), groups[:, None]
+    mixed[:40] = [f"patient {g}" for g in groups[:40]]
+    selector, model = SelectKBest(k=2), KNeighborsClassifier(1)
+    plain = nested_cross_validate(selector, model, X, y, cv=4, groups=groups)
+    for given in (mixed, column):
+        found = nested_cross_validate(selector, model, X, y, cv=4, groups=given)
+        np.testing.assert_array_equal(found.scores, plain.scores)
+        assert found.interval == plain.interval
+
+
 def test_groups_reach_a_selector_that_splits_by_them() -> None:
     X, y = load_iris(return_X_y=True)
     groups = np.arange(150) % 15

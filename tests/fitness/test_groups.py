@@ -150,6 +150,17 @@ def test_names_of_groups_do_not_matter_and_a_fingerprint_knows_them() -> None:
     assert len({f.fingerprint() for f in (one, other, compile(KNN, X, Y, **options))}) == 3
 
 
+def test_groups_of_any_type_and_in_a_column_are_taken() -> None:
+    names = [f"patient {g}" for g in GROUPS]
+    plain = compile(KNN, X, Y, cv=3, groups=names).evaluate(ALL)
+    column = np.array(names, dtype=object)[:, None]
+    np.testing.assert_array_equal(compile(KNN, X, Y, cv=3, groups=column).evaluate(ALL), plain)
+    mixed = np.array(names, dtype=object)
+    mixed[GROUPS % 2 == 1] = 7 + GROUPS[GROUPS % 2 == 1]
+    for train, test in compile(KNN, X, Y, cv=3, groups=mixed).splits(0):
+        assert not set(GROUPS[train]) & set(GROUPS[test])
+
+
 def test_numbers_are_split_by_whole_groups_too() -> None:
     y = X[:, 0] + RNG.normal(size=60)
     found = compile(Ridge(), X, y, cv=4, groups=GROUPS, n_jobs=1).evaluate_splits(ALL)[0]
