@@ -238,7 +238,7 @@ def difference_interval(
     first = binomial_interval(only_first, size, level=level)
     second = binomial_interval(only_second, size, level=level)
     p, q = only_first / size, only_second / size
-    together = 0.0 if p + q == 0.0 or p * q == 0.0 else -math.sqrt(p * q / ((1.0 - p) * (1.0 - q)))
+    together = 0.0 if p * q == 0.0 else -math.sqrt(p * q / ((1.0 - p) * (1.0 - q)))
 
     def reach(one: float, other: float) -> float:
         return math.sqrt(one**2 + other**2 - 2.0 * together * one * other)
