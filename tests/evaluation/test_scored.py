@@ -244,6 +244,25 @@ def test_the_bootstrap_repeats_itself() -> None:
     assert one.interval == two.interval
 
 
+def test_resamples_hold_whole_groups_of_several_classes() -> None:
+    y, groups = np.arange(12) % 2, np.arange(12) // 4
+    kept = Predictions(
+        np.arange(12), np.zeros(12, int), y, y, y, None, (None,), np.array([0, 1])
+    )  # fmt: skip
+    drawn = resampling._Drawn(kept, groups)
+    generator = np.random.default_rng(0)
+    seen = set()
+    for _ in range(50):
+        rows = drawn(generator)
+        counts = np.bincount(rows, minlength=14)
+        for group in range(3):
+            assert len(set(counts[:12][groups == group])) == 1
+        # Three groups and two pseudo-samples, five draws of any of them.
+        assert counts[:12].sum() // 4 + counts[12:].sum() == 5
+        seen.update(rows.tolist())
+    assert seen == set(range(14))
+
+
 def test_groups_make_the_interval_wider() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     X, y = np.repeat(X[:60], 2, axis=0), np.repeat(y[:60], 2)
