@@ -335,6 +335,24 @@ def test_two_sets_that_predict_alike_are_not_told_apart() -> None:
     assert tuple(found.full_interval) == pytest.approx((-upper, upper))
 
 
+def test_a_score_of_the_estimators_own_is_not_taken_for_the_accuracy() -> None:
+    class Percent(GaussianNB):
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+            return 100.0 * float(np.mean(self.predict(X) == y))
+
+    def accuracy(fitted: Any, X: Any, y: Any) -> float:
+        return float(fitted.score(X, y))
+
+    X, y = _perfect(20)
+    y[0] = 1
+    for scoring in (None, accuracy):
+        found = nested_cross_validate(SelectKBest(k=1), Percent(), X, y, scoring=scoring)
+        assert 50 < found.score < 100
+        assert found.score in found.interval
+        assert found.interval.high > found.score + 1
+        assert found.full_interval.high > 1.0
+
+
 def test_a_count_of_right_answers_is_no_accuracy() -> None:
     X, y = _perfect(20)
     counted = make_scorer(accuracy_score, normalize=False)

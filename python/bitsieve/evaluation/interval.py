@@ -44,6 +44,7 @@ class Interval(NamedTuple):
 
 
 NO_INTERVAL = Interval(math.nan, math.nan)
+NO_BOUNDS = (-math.inf, math.inf)
 
 
 def score_range(scoring: str | None) -> tuple[float, float]:
@@ -78,7 +79,7 @@ def corrected_t_interval(
     train_sizes: Sequence[int],
     *,
     level: float = 0.95,
-    bounds: tuple[float, float] = (-math.inf, math.inf),
+    bounds: tuple[float, float] = NO_BOUNDS,
 ) -> Interval:
     """Corrected resampled t-interval for the mean of cross-validation scores.
 
@@ -363,7 +364,7 @@ def effective_size(values: ArrayLike, units: ArrayLike, *, level: float = 0.95) 
 
 
 def joined(
-    estimate: float, *intervals: Interval, bounds: tuple[float, float] = (-math.inf, math.inf)
+    estimate: float, *intervals: Interval, bounds: tuple[float, float] = NO_BOUNDS
 ) -> Interval:
     """Return the shortest interval that holds an estimate and all intervals that are not NaN.
 
