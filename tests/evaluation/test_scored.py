@@ -335,6 +335,16 @@ def test_two_sets_that_predict_alike_are_not_told_apart() -> None:
     assert tuple(found.full_interval) == pytest.approx((-upper, upper))
 
 
+def test_a_difference_is_within_the_range_of_differences() -> None:
+    X, y = _perfect(20)
+    one = [np.flatnonzero(y == 1)[at] for at in ([0, 1], [2, 3])]
+    cv = [(np.setdiff1d(np.arange(20), test), test) for test in one]
+    folds = [[1.0, 0.0], [0.0, 1.0]]
+    kept = nested_cross_validate(SelectKBest(k=1), GaussianNB(), X, y, cv=cv).predictions
+    found = ScoredFolds(cv, kept, get_scorer("balanced_accuracy"), "balanced_accuracy")
+    assert tuple(found.difference(*folds, chance=0.5)) == (-1.0, 1.0)
+
+
 def test_a_score_of_the_estimators_own_is_not_taken_for_the_accuracy() -> None:
     class Percent(GaussianNB):
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -116,10 +116,7 @@ class ScoredFolds:
             own = self._resampled(values, score, chance, random_state)
         if own is None:
             own = self._at_least(score, abs(score - chance), folds)
-        low, high = self._bounds
-        # Another scorer may have that name.
-        is_known = low - 1e-9 <= values.min() and values.max() <= high + 1e-9
-        return joined(score, folds, own, bounds=self._bounds if is_known else NO_BOUNDS)
+        return joined(score, folds, own, bounds=self._bounds_by(values))
 
     def difference(self, scores: ArrayLike, full_scores: ArrayLike, *, chance: float) -> Interval:
         """Return the interval of the mean difference between the selection and all features.
@@ -145,9 +142,12 @@ class ScoredFolds:
         difference = float(differences.mean())
         folds = self._of_folds(differences)
         if self._kind_by(first) in ("accuracy", "balanced_accuracy"):
-            return joined(difference, folds, self._paired())
-        reach = max(abs(first.mean() - chance), abs(second.mean() - chance), abs(difference))
-        return joined(difference, folds, self._at_least(difference, float(reach), folds))
+            own = self._paired()
+        else:
+            reach = max(abs(first.mean() - chance), abs(second.mean() - chance), abs(difference))
+            own = self._at_least(difference, float(reach), folds)
+        low, high = self._bounds_by(np.append(first, second))
+        return joined(difference, folds, own, bounds=(low - high, high - low))
 
     def _kind_by(self, scores: NDArray[np.float64]) -> _Kind | None:
         """Return the kind of score; an estimator's own score may be another than the accuracy."""
@@ -156,6 +156,12 @@ class ScoredFolds:
         found = self._predictions
         right = np.bincount(found.fold, found.predicted == found.truth) / self._test_sizes
         return "accuracy" if np.allclose(right, scores, rtol=1e-6, atol=1e-9) else None
+
+    def _bounds_by(self, scores: NDArray[np.float64]) -> tuple[float, float]:
+        """Return the range of the scorer; another one may have its name."""
+        low, high = self._bounds
+        is_known = low - 1e-9 <= scores.min() and scores.max() <= high + 1e-9
+        return self._bounds if is_known else NO_BOUNDS
 
     def _of_folds(self, values: NDArray[np.float64]) -> Interval:
         return corrected_t_interval(values, self._test_sizes, self._train_sizes, level=self._level)
