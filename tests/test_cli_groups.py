@@ -79,6 +79,10 @@ def test_what_cannot_be_is_refused_before_the_search(tmp_path: Path) -> None:
     for options, message in (
         (["--groups", "h"], "groups 'h' is not a column or a file; there are 'g', 'a', 'b', 'y'"),
         (["--groups", "g"], "--outer-folds 5 and --cv 5 need more than 4 groups: lower them"),
+        (
+            ["--groups", "g", "--outer-folds", 2],  # the training parts have two
+            "--outer-folds 2 and --cv 5 need more than 4 groups: lower them",
+        ),
         (["--groups", "y"], "'y' cannot be both the target and the groups"),
         (
             ["--scoring", "roc_auc", "--index", "g"],

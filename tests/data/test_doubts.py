@@ -91,6 +91,9 @@ def test_copies_of_the_target() -> None:
     column = (_Y == "b").astype(float)
     column[[0, 5, 20]] = np.nan
     assert _said(_table(column, missing="keep")) == [why]
+    # A few values of a class say little of it.
+    column[np.flatnonzero(_Y == "b")[2:]] = np.nan
+    assert not _said(_table(column, missing="keep"))
     # A gene that separates the classes at a threshold; a level too many; one sample that differs.
     assert not _said(_table(_GENES[:, 0] + 9 * (_Y == "b")))
     assert not _said(_table((_Y == "b") * (1 + np.arange(_N) % 2)))

@@ -125,8 +125,8 @@ def test_other_types_of_the_hot_copy_are_refused(dtype):
         Table([[1.0], [2.0]], dtype=dtype)
 
 
-def test_groups_are_numbered_as_they_come(tmp_path: Path) -> None:
-    assert Table([[1.0], [2.0], [4.0]], groups=["b", "a", "b"]).groups.tolist() == [0, 1, 0]
+def test_groups_are_numbered_by_their_names(tmp_path: Path) -> None:
+    assert Table([[1.0], [2.0], [4.0]], groups=["b", "a", "b"]).groups.tolist() == [1, 0, 1]
     with pytest.raises(ValueError, match=r"groups must have one value a sample, shape \(2,\)"):
         Table([[1.0], [2.0]], groups=["a"])
     path = tmp_path / "t.csv"

@@ -165,6 +165,10 @@ def test_auc_intervals_of_folds() -> None:
     alike = auc_interval(0.9, [[5, 5]] * 4, excess=4 / 3)
     assert alike.low < folds.low
     assert alike.high > folds.high
+    for end in alike:  # as much further as the variance grows: in full up to 0.5, not at all at 1
+        variance = end * (1 - end) * (1 + 4 * ((1 - end) / (2 - end) + end / (1 + end))) / 100
+        more = 1 + 4 / 3 * min(1.0, 2 - 2 * end) ** 2
+        assert (end - 0.9) ** 2 == pytest.approx(1.959963984540054**2 * variance * more, rel=1e-6)
 
 
 def test_samples_in_groups_are_worth_fewer() -> None:
@@ -174,6 +178,10 @@ def test_samples_in_groups_are_worth_fewer() -> None:
     assert effective_size(right, np.zeros(200)) == 1
     twice, pairs = np.repeat(right, 2), np.repeat(np.arange(200), 2)
     assert effective_size(twice, pairs) == pytest.approx(200, rel=0.02)
+    # 40 samples in 20 pairs that agree: half of them, and Student's t of 39 and 19 degrees.
+    agree = effective_size(np.repeat(np.arange(20) % 2, 2), np.arange(40) // 2)
+    effect = (4 * 20 * 0.25 * 20 / 19) / (40 * 0.25 * 40 / 39)
+    assert agree == pytest.approx(40 / effect * (2.0226909 / 2.0930241) ** 2, rel=1e-6)
     # Groups that say nothing about their members cost little, and nothing is gained.
     assert 150 < effective_size(right, np.arange(200) // 2) <= 200
     # Where all are right nothing says how much groups agree: each counts once.

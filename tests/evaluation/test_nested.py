@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ from bitsieve._errors import DuplicateSamplesWarning
 from bitsieve.evaluation import nested_cross_validate
 from bitsieve.evaluation.folds import fold_seed
 from bitsieve.evaluation.interval import binomial_interval
+from bitsieve.evaluation.nested import _remarks
 
 
 def test_scores_equal_cross_val_score_of_the_pipeline() -> None:
@@ -179,6 +181,19 @@ def test_groups_stay_together() -> None:
         assert not set(groups[train]) & set(groups[test])
 
 
+def test_groups_of_any_type_and_in_a_column_are_taken() -> None:
+    X, y = make_classification(80, 6, random_state=0)
+    groups = np.arange(80) // 4
+    mixed, column = groups.astype(object), groups[:, None]
+    mixed[:40] = [f"patient {g}" for g in groups[:40]]
+    selector, model = SelectKBest(k=2), KNeighborsClassifier(1)
+    plain = nested_cross_validate(selector, model, X, y, cv=4, groups=groups)
+    for given in (mixed, column):
+        found = nested_cross_validate(selector, model, X, y, cv=4, groups=given)
+        np.testing.assert_array_equal(found.scores, plain.scores)
+        assert found.interval == plain.interval
+
+
 def test_groups_reach_a_selector_that_splits_by_them() -> None:
     X, y = load_iris(return_X_y=True)
     groups = np.arange(150) % 15
@@ -291,6 +306,15 @@ def test_each_fold_starts_from_a_seed_of_its_own() -> None:
     seeds = {fold_seed(seed, fold) for seed in (0, 1, 2**64 - 1) for fold in range(9)}
     assert len(seeds) == 27
     assert fold_seed(np.random.default_rng(0), 1) == fold_seed(np.random.default_rng(0), 1)
+
+
+def test_searches_stopped_after_different_iterations_are_said_from_least_to_most() -> None:
+    rows: list[Any] = [
+        SimpleNamespace(is_cut=False, stopped_early=after) for after in (7, None, 1200)
+    ]
+    assert _remarks(rows)[0].startswith(
+        "2 of 3 searches in the outer folds were stopped early, after 7 to 1,200 iterations"
+    )
 
 
 def test_a_search_that_went_on_is_not_called_cut_off() -> None:

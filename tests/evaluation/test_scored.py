@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LinearRegression
-from sklearn.metrics import fbeta_score, get_scorer, make_scorer
+from sklearn.metrics import accuracy_score, fbeta_score, get_scorer, make_scorer
 from sklearn.model_selection import (
     GroupKFold,
     RepeatedStratifiedKFold,
@@ -25,7 +25,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from bitsieve.evaluation import corrected_t_interval, nested_cross_validate, resampling
+from bitsieve.evaluation import (
+    corrected_t_interval,
+    nested_cross_validate,
+    resampling,
+    scored,
+)
 from bitsieve.evaluation.interval import binomial_interval, effective_size, mean_interval
 from bitsieve.evaluation.predictions import Predictions
 from bitsieve.evaluation.scored import ScoredFolds
@@ -239,6 +244,25 @@ def test_the_bootstrap_repeats_itself() -> None:
     assert one.interval == two.interval
 
 
+def test_resamples_hold_whole_groups_of_several_classes() -> None:
+    y, groups = np.arange(12) % 2, np.arange(12) // 4
+    kept = Predictions(
+        np.arange(12), np.zeros(12, int), y, y, y, None, (None,), np.array([0, 1])
+    )  # fmt: skip
+    drawn = resampling._Drawn(kept, groups)
+    generator = np.random.default_rng(0)
+    seen = set()
+    for _ in range(50):
+        rows = drawn(generator)
+        counts = np.bincount(rows, minlength=14)
+        for group in range(3):
+            assert len(set(counts[:12][groups == group])) == 1
+        # Three groups and two pseudo-samples, five draws of any of them.
+        assert counts[:12].sum() // 4 + counts[12:].sum() == 5
+        seen.update(rows.tolist())
+    assert seen == set(range(14))
+
+
 def test_groups_make_the_interval_wider() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     X, y = np.repeat(X[:60], 2, axis=0), np.repeat(y[:60], 2)
@@ -261,6 +285,40 @@ def test_groups_make_the_interval_wider() -> None:
         assert together.interval.low <= apart.interval.low
 
 
+def test_folds_repeats_and_groups_reach_the_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+
+    def keep(name: str) -> Any:
+        own = getattr(scored, name)
+
+        def call(*args: Any, **options: Any) -> Any:
+            given.update(options)
+            return own(*args, **options)
+
+        return call
+
+    for name in ("auc_interval", "resampled_interval"):
+        monkeypatch.setattr(scored, name, keep(name))
+    monkeypatch.setattr(resampling, "N_RESAMPLES", 10)
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:60], y[:60]
+    for n_repeats in (1, 3):
+        cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=n_repeats, random_state=0)
+        nested_cross_validate(SelectKBest(k=2), GaussianNB(), X, y, cv=cv, scoring="roc_auc")
+        assert given["n_tests"] == n_repeats
+        assert given["excess"] == pytest.approx(1.25)  # five folds, a fifth against four fifths
+    twice, groups = np.repeat(np.arange(60), 2), np.repeat(np.arange(60), 2)
+    cv = list(GroupKFold(4).split(X[twice], y[twice], groups))
+    options: Any = {"cv": cv, "scoring": "roc_auc", "groups": groups}
+    nested_cross_validate(SelectKBest(k=2), GaussianNB(), X[twice], y[twice], **options)
+    assert given["n_tests"] == pytest.approx(2, rel=0.1)  # each sample is worth half of one
+    # Between chance and the best, the folds err alike in part.
+    found = nested_cross_validate(SelectKBest(k=2), GaussianNB(), X, y, scoring="f1", cv=5)
+    share = (1 - found.score) / (1 - found.chance_score)
+    assert 0 < share < 1
+    assert given["spread"] == pytest.approx(np.sqrt(1 + 1.25 * share))
+
+
 def test_two_sets_that_predict_alike_are_not_told_apart() -> None:
     X, y = _perfect(30)
     X = np.column_stack([X[:, 0]] * 3)  # any column will do
@@ -270,6 +328,47 @@ def test_two_sets_that_predict_alike_are_not_told_apart() -> None:
     upper = 1 - 0.025 ** (1 / 30)
     assert tuple(found.full_interval) == pytest.approx((-upper, upper))
     assert "no difference shown" in found.summary()
+    # Of groups in which all agree each counts once.
+    groups = np.arange(30) // 2
+    found = nested_cross_validate(SelectKBest(k=1), KNeighborsClassifier(1), X, y, groups=groups)
+    upper = 1 - 0.025 ** (1 / 15)
+    assert tuple(found.full_interval) == pytest.approx((-upper, upper))
+
+
+def test_a_difference_is_within_the_range_of_differences() -> None:
+    X, y = _perfect(20)
+    one = [np.flatnonzero(y == 1)[at] for at in ([0, 1], [2, 3])]
+    cv = [(np.setdiff1d(np.arange(20), test), test) for test in one]
+    folds = [[1.0, 0.0], [0.0, 1.0]]
+    kept = nested_cross_validate(SelectKBest(k=1), GaussianNB(), X, y, cv=cv).predictions
+    found = ScoredFolds(cv, kept, get_scorer("balanced_accuracy"), "balanced_accuracy")
+    assert tuple(found.difference(*folds, chance=0.5)) == (-1.0, 1.0)
+
+
+def test_a_score_of_the_estimators_own_is_not_taken_for_the_accuracy() -> None:
+    class Percent(GaussianNB):
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+            return 100.0 * float(np.mean(self.predict(X) == y))
+
+    def accuracy(fitted: Any, X: Any, y: Any) -> float:
+        return float(fitted.score(X, y))
+
+    X, y = _perfect(20)
+    y[0] = 1
+    for scoring in (None, accuracy):
+        found = nested_cross_validate(SelectKBest(k=1), Percent(), X, y, scoring=scoring)
+        assert 50 < found.score < 100
+        assert found.score in found.interval
+        assert found.interval.high > found.score + 1
+        assert found.full_interval.high > 1.0
+
+
+def test_a_count_of_right_answers_is_no_accuracy() -> None:
+    X, y = _perfect(20)
+    counted = make_scorer(accuracy_score, normalize=False)
+    found = nested_cross_validate(SelectKBest(k=1), GaussianNB(), X, y, scoring=counted)
+    assert found.score == 4.0
+    assert found.interval.high > 4.0  # no proportion of samples
 
 
 def test_two_sets_that_differ_are_told_apart() -> None:

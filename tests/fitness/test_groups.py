@@ -20,6 +20,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from bitsieve import _core
+from bitsieve.data import Table
 from bitsieve.fitness import compile
 
 RNG = np.random.default_rng(0)
@@ -139,8 +140,8 @@ def test_repeats_and_seeds_draw_other_folds() -> None:
         assert not set(GROUPS[train]) & set(GROUPS[test])
 
 
-def test_names_of_groups_do_not_matter_and_a_fingerprint_knows_them() -> None:
-    names = np.array([f"patient {g}" for g in GROUPS], dtype=object)
+def test_names_of_groups_matter_by_their_order_and_a_fingerprint_knows_them() -> None:
+    names = np.array([f"patient {g:02d}" for g in GROUPS], dtype=object)
     options = {"cv": 3, "resample": True}
     one = compile(KNN, X, Y, groups=GROUPS, **options)
     two = compile(KNN, X, Y, groups=names, **options)
@@ -148,6 +149,17 @@ def test_names_of_groups_do_not_matter_and_a_fingerprint_knows_them() -> None:
     assert one.fingerprint() == two.fingerprint()
     other = compile(KNN, X, Y, groups=np.arange(60) // 2, **options)
     assert len({f.fingerprint() for f in (one, other, compile(KNN, X, Y, **options))}) == 3
+
+
+def test_groups_of_any_type_and_in_a_column_are_taken() -> None:
+    names = [f"patient {g}" for g in GROUPS]
+    plain = compile(KNN, X, Y, cv=3, groups=names).evaluate(ALL)
+    column = np.array(names, dtype=object)[:, None]
+    np.testing.assert_array_equal(compile(KNN, X, Y, cv=3, groups=column).evaluate(ALL), plain)
+    mixed = np.array(names, dtype=object)
+    mixed[GROUPS % 2 == 1] = 7 + GROUPS[GROUPS % 2 == 1]
+    for train, test in compile(KNN, X, Y, cv=3, groups=mixed).splits(0):
+        assert not set(GROUPS[train]) & set(GROUPS[test])
 
 
 def test_numbers_are_split_by_whole_groups_too() -> None:
@@ -203,3 +215,18 @@ def test_more_neighbours_than_some_folds_train_on() -> None:
     fitness = compile(KNeighborsClassifier(12), X, Y, cv=2, groups=groups, resample=True)
     with pytest.raises(ValueError, match="n_neighbors=12 is more than the 10 training samples"):
         fitness.evaluate(ALL)
+
+
+def test_groups_of_a_table_give_the_folds_of_their_names() -> None:
+    names = np.array([f"p{g}" for g in (7 * GROUPS + 3) % 11])
+    ours = compile(KNN, Table(X, Y, groups=names), None, cv=4, n_jobs=1)
+    given = compile(KNN, X, Y, cv=4, groups=names, n_jobs=1)
+    expected = StratifiedGroupKFold(4).split(X, Y, names)
+    for one, other, (train, test) in zip(ours.splits(), given.splits(), expected, strict=True):
+        np.testing.assert_array_equal(one[1], test)
+        np.testing.assert_array_equal(other[1], test)
+        np.testing.assert_array_equal(one[0], train)
+    fresh = {"cv": 4, "n_repeats": 2, "resample": True, "n_jobs": 1}
+    drawn = compile(KNN, Table(X, Y, groups=names), None, **fresh).splits(5)
+    for one, other in zip(drawn, compile(KNN, X, Y, groups=names, **fresh).splits(5), strict=True):
+        np.testing.assert_array_equal(one[1], other[1])

@@ -51,3 +51,19 @@ SETUP = """
 )
 def test_interrupt(form: str, n_jobs: int) -> None:
     interrupt(SETUP.format(form=form, n_jobs=n_jobs))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise on Windows")
+@pytest.mark.parametrize("kind", ["shuffled", "stratified", "group"])
+def test_interrupt_folds(kind: str) -> None:
+    setup = f"""
+    from bitsieve import _core
+
+    codes, groups = np.zeros(20_000, np.int32), np.arange(20_000, dtype=np.int32)
+    first = {{
+        "shuffled": (20_000,), "stratified": (codes, 1), "group": (codes, 1, groups, 20_000)
+    }}["{kind}"]
+    few = lambda: _core.{kind}_folds(*first, 200, 2, 0)
+    long = lambda: _core.{kind}_folds(*first, 200, 2_000, 0)
+    """
+    interrupt(setup, most=2.0)

@@ -46,6 +46,13 @@ def drop(name: str) -> Callable[[dict[str, Any], Arrays], None]:
     return lambda meta, arrays: (arrays if name in arrays else meta).pop(name)
 
 
+def without_last_finalist(meta: dict[str, Any], arrays: Arrays) -> None:
+    place = len(arrays["final/order"]) - 1
+    keep = arrays["final/order"] != place
+    for name in ("final/order", "final/measured"):
+        arrays[name] = arrays[name][keep]
+
+
 # What a writer who knows the digest could have written: a run with fewer masks, one not ended.
 FORGED = [shorten("archive/"), drop("limits")]
 CHANGES = [
@@ -67,6 +74,7 @@ CHANGES = [
     put("archive/words", 2**64 - 1, where=-1),
     *(put("history/score", value) for value in (np.inf,)),
     *(put("history/best_observed", value, where=-1) for value in (np.nan, np.inf, -1e9)),
+    put("history/best_observed", -1e9, where=-2),
     *(put("history/n_evaluations", value) for value in (-1, 0, 10**9)),
     *(put("history/iteration", value) for value in (-1, 5)),
     *(put("history/seconds", value) for value in (-1.0, np.nan, 1e9)),
@@ -75,6 +83,8 @@ CHANGES = [
     *(put("best_iteration", value) for value in (-2, 10**9, None)),
     *(put("seconds", value) for value in (-1.0, float("nan"), float("inf"), "soon")),
     *(put("final/order", value) for value in (-1, 5, 10**6)),
+    without_last_finalist,
+    put("final_cut", 3),
     *(put("final/measured", value) for value in (np.nan, np.inf)),
     *(put("best_score", value) for value in (float("nan"), float("inf"), None)),
     *(put("n_final_evaluations", value) for value in (-1, 0.5)),

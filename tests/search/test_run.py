@@ -111,6 +111,33 @@ def test_measurements_that_cost_more_than_the_search_end_in_time(monkeypatch):
     assert result.final_cut.startswith("10 of 10 finalists were measured again, ")
 
 
+@pytest.mark.parametrize(
+    ("count", "kept"),
+    [(0, (1, 1)), (2, (1, 2)), (3, (2, 1)), (7, (6, 1)), (10, (9, 1)), (11, (10, 1)),
+     (21, (10, 1)), (22, (10, 2)), (54, (10, 4)), (55, (10, 5))],
+)  # fmt: skip
+def test_what_is_left_is_never_overspent(monkeypatch, count, kept):
+    """Ten finalists five times and the choice as often: 55 evaluations, or as many as there are."""
+    clock = Clock(monkeypatch)
+    assert final.Deadline(clock.now + count + 0.5, 1.0).affordable(10, 5) == kept
+
+
+def test_a_run_whose_measurement_was_cut_is_read_again(monkeypatch, tmp_path):
+    def go(clock):
+        toy = Timed(clock, planted(20), noise=0.3)
+        search = BinarySPSASearch(20, admit_perturbed=True)
+        return run(search, toy, max_time=40.0, n_finalists=20, checkpoint=tmp_path, random_state=0)
+
+    first = go(Clock(monkeypatch))
+    assert first.final_cut.startswith("12 of 20 finalists were measured again, ")
+    clock = Clock(monkeypatch)
+    again = go(clock)
+    assert clock.now == 100.0
+    assert again.final_cut == first.final_cut
+    assert [vars(f) for f in again.finalists] == [vars(f) for f in first.finalists]
+    assert again.best_score == first.best_score
+
+
 def test_a_run_without_time_limit_is_measured_in_full(monkeypatch):
     clock = Clock(monkeypatch)
     result = spsa_run(Timed(clock, planted(20)), max_iter=3)

@@ -91,6 +91,7 @@ void group_folds(const std::int32_t* codes, std::size_t n, std::size_t n_classes
   std::vector<double> held(n_splits * n_classes);
   std::vector<std::size_t> samples(n_splits);
   for (std::size_t r = 0; r < n_repeats; ++r) {
+    check_interrupt();
     PhiloxStream rng = repeat_stream(seed, r);
     for (std::size_t g = 0; g < n_groups; ++g) order[g] = static_cast<std::int32_t>(g);
     shuffle(order.data(), n_groups, rng);

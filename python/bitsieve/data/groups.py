@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 
 from bitsieve._errors import plural, shorten
 
-__all__ = ["group_codes"]
+__all__ = ["group_codes", "group_values"]
 
 
 def group_codes(groups: Any, n_samples: int) -> NDArray[np.int32]:
-    """Number groups in the order in which they first come, so that their names do not matter.
+    """Number groups in the order of their names, as scikit-learn's splitters do.
+
+    Numbers stand for names in every splitter then, with the same folds. Names of several types have
+    no order: they are numbered as they first come.
 
     Parameters
     ----------
@@ -33,11 +36,9 @@ def group_codes(groups: Any, n_samples: int) -> NDArray[np.int32]:
     Examples
     --------
     >>> group_codes(["p7", "p7", "p2"], 3)
-    array([0, 0, 1], dtype=int32)
+    array([1, 1, 0], dtype=int32)
     """
-    values = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
+    values = _flat(groups)
     if values.shape != (n_samples,):
         raise ValueError(
             f"groups must have one value a sample, shape ({n_samples},), got shape {values.shape}"
@@ -53,5 +54,49 @@ def group_codes(groups: Any, n_samples: int) -> NDArray[np.int32]:
             f"groups are missing for {plural(len(missing), 'sample')} (at "
             f"{shorten(missing.tolist())}, counted from 0); give each a group of its own"
         )
+    try:
+        return np.unique(values, return_inverse=True)[1].astype(np.int32)
+    except TypeError:
+        pass
     known: dict[Any, int] = {}
     return np.array([known.setdefault(v, len(known)) for v in values.tolist()], dtype=np.int32)
+
+
+def group_values(groups: Any, n_samples: int) -> NDArray[Any]:
+    """Return groups as scikit-learn's splitters take them, which sort their names.
+
+    Parameters
+    ----------
+    groups, n_samples
+        As in :func:`group_codes`.
+
+    Returns
+    -------
+    array of shape (n_samples,)
+        The names; their numbers where names of several types have no order.
+
+    Raises
+    ------
+    ValueError
+        As :func:`group_codes`.
+
+    Examples
+    --------
+    >>> group_values([["p7"], ["p2"]], 2).tolist()
+    ['p7', 'p2']
+    >>> group_values(np.array(["p7", 2, "p7"], dtype=object), 3).tolist()
+    [0, 1, 0]
+    """
+    codes = group_codes(groups, n_samples)
+    values = _flat(groups)
+    try:
+        np.unique(values)
+    except TypeError:
+        return codes
+    return values
+
+
+def _flat(groups: Any) -> NDArray[Any]:
+    """Return an array, of one dimension where it is a single column."""
+    values = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values

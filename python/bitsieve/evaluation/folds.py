@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 from bitsieve import _core
 from bitsieve._checks import is_whole, key_of
 from bitsieve._errors import plural
-from bitsieve.data.groups import group_codes
+from bitsieve.data.groups import group_codes, group_values
 
 __all__ = ["Folds", "fold_seed", "outer_folds"]
 
@@ -57,7 +57,9 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
     >>> outer_folds([([0, 2, 3], [1])], X, y, None, is_classifier=True)
     [(array([0, 2, 3]), array([1]))]
     """
-    members = None if groups is None else group_codes(groups, len(y))
+    members = None
+    if groups is not None:
+        members, groups = group_codes(groups, len(y)), group_values(groups, len(y))
     splitter = _splitter(_checked(cv), y, members, is_classifier)
     with warnings.catch_warnings():  # of groups without effect more is said below
         warnings.filterwarnings("ignore", message="The groups parameter is ignored")

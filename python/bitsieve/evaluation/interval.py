@@ -44,6 +44,7 @@ class Interval(NamedTuple):
 
 
 NO_INTERVAL = Interval(math.nan, math.nan)
+NO_BOUNDS = (-math.inf, math.inf)
 
 
 def score_range(scoring: str | None) -> tuple[float, float]:
@@ -78,7 +79,7 @@ def corrected_t_interval(
     train_sizes: Sequence[int],
     *,
     level: float = 0.95,
-    bounds: tuple[float, float] = (-math.inf, math.inf),
+    bounds: tuple[float, float] = NO_BOUNDS,
 ) -> Interval:
     """Corrected resampled t-interval for the mean of cross-validation scores.
 
@@ -238,7 +239,7 @@ def difference_interval(
     first = binomial_interval(only_first, size, level=level)
     second = binomial_interval(only_second, size, level=level)
     p, q = only_first / size, only_second / size
-    together = 0.0 if p + q == 0.0 or p * q == 0.0 else -math.sqrt(p * q / ((1.0 - p) * (1.0 - q)))
+    together = 0.0 if p * q == 0.0 else -math.sqrt(p * q / ((1.0 - p) * (1.0 - q)))
 
     def reach(one: float, other: float) -> float:
         return math.sqrt(one**2 + other**2 - 2.0 * together * one * other)
@@ -363,7 +364,7 @@ def effective_size(values: ArrayLike, units: ArrayLike, *, level: float = 0.95) 
 
 
 def joined(
-    estimate: float, *intervals: Interval, bounds: tuple[float, float] = (-math.inf, math.inf)
+    estimate: float, *intervals: Interval, bounds: tuple[float, float] = NO_BOUNDS
 ) -> Interval:
     """Return the shortest interval that holds an estimate and all intervals that are not NaN.
 

@@ -224,7 +224,7 @@ def nested_cross_validate(
         [row.full_predicted for row in rows],
         is_classifier=is_classifier(estimator),
     )
-    scored = ScoredFolds(folds, predictions, scorer, name, groups=groups, level=level)
+    scored = ScoredFolds(folds, predictions, scorer, name, groups=members, level=level)
     return NestedResult(
         score=honest,
         interval=scored.interval(scores, chance=chance, random_state=base),

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, roc_auc_score
 
 from bitsieve.evaluation.interval import (
+    NO_BOUNDS,
     NO_INTERVAL,
     Interval,
     auc_interval,
@@ -104,17 +105,18 @@ class ScoredFolds:
             return NO_INTERVAL
         score = float(values.mean())
         folds = self._of_folds(values)
-        if self._kind == "accuracy":
+        kind = self._kind_by(values)
+        if kind == "accuracy":
             own: Interval | None = self._accuracy()
-        elif self._kind == "balanced_accuracy":
+        elif kind == "balanced_accuracy":
             own = self._balanced_accuracy()
-        elif self._kind == "roc_auc":
+        elif kind == "roc_auc":
             own = self._auc(score)
         else:
             own = self._resampled(values, score, chance, random_state)
         if own is None:
             own = self._at_least(score, abs(score - chance), folds)
-        return joined(score, folds, own, bounds=self._bounds)
+        return joined(score, folds, own, bounds=self._bounds_by(values))
 
     def difference(self, scores: ArrayLike, full_scores: ArrayLike, *, chance: float) -> Interval:
         """Return the interval of the mean difference between the selection and all features.
@@ -139,10 +141,27 @@ class ScoredFolds:
             return NO_INTERVAL
         difference = float(differences.mean())
         folds = self._of_folds(differences)
-        if self._kind in ("accuracy", "balanced_accuracy"):
-            return joined(difference, folds, self._paired())
-        reach = max(abs(first.mean() - chance), abs(second.mean() - chance), abs(difference))
-        return joined(difference, folds, self._at_least(difference, float(reach), folds))
+        if self._kind_by(first) in ("accuracy", "balanced_accuracy"):
+            own = self._paired()
+        else:
+            reach = max(abs(first.mean() - chance), abs(second.mean() - chance), abs(difference))
+            own = self._at_least(difference, float(reach), folds)
+        low, high = self._bounds_by(np.append(first, second))
+        return joined(difference, folds, own, bounds=(low - high, high - low))
+
+    def _kind_by(self, scores: NDArray[np.float64]) -> _Kind | None:
+        """Return the kind of score; an estimator's own score may be another than the accuracy."""
+        if self._kind != "accuracy":
+            return self._kind
+        found = self._predictions
+        right = np.bincount(found.fold, found.predicted == found.truth) / self._test_sizes
+        return "accuracy" if np.allclose(right, scores, rtol=1e-6, atol=1e-9) else None
+
+    def _bounds_by(self, scores: NDArray[np.float64]) -> tuple[float, float]:
+        """Return the range of the scorer; another one may have its name."""
+        low, high = self._bounds
+        is_known = low - 1e-9 <= scores.min() and scores.max() <= high + 1e-9
+        return self._bounds if is_known else NO_BOUNDS
 
     def _of_folds(self, values: NDArray[np.float64]) -> Interval:
         return corrected_t_interval(values, self._test_sizes, self._train_sizes, level=self._level)
@@ -274,7 +293,7 @@ def _kind_of(scorer: Any, name: str, predictions: Predictions) -> _Kind | None:
     if predictions.classes is None or predictions.truth.ndim != 1:
         return None
     if type(scorer).__name__ == "_PassthroughScorer":
-        # The estimator's own score, the accuracy unless it says otherwise.
+        # The estimator's own score, the accuracy unless the folds' scores say otherwise.
         return "accuracy" if name == "accuracy" else None
     if getattr(scorer, "_sign", None) != 1 or getattr(scorer, "_kwargs", None):
         return None

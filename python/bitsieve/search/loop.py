@@ -338,8 +338,13 @@ class Loop:
         if not (cut is None or isinstance(cut, str)):
             raise ValueError(f"final_cut is {cut!r}")
         order: list[int] = stored["order"].tolist()
-        n_measured = min(max(1, len(order)), len(ranked)) if cut else len(ranked)
-        if sorted(order) != list(range(n_measured)) or not np.isfinite(stored["measured"]).all():
+        # A limit of time may have left out the last of them.
+        is_whole = len(order) == len(ranked) if cut is None else 0 < len(order) <= len(ranked)
+        if (
+            not is_whole
+            or sorted(order) != list(range(len(order)))
+            or not np.isfinite(stored["measured"]).all()
+        ):
             raise ValueError("the finalists are not those of the archive")
         finalists = [
             replace(ranked[place], measured_score=float(score))
