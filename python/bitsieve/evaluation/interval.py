@@ -227,7 +227,8 @@ def difference_interval(
 
     References
     ----------
-    G. Y. Zou, A. Donner (2008), Statistics in Medicine 27, 1693-1702, equation 4; the
+    G. Y. Zou (2007), Toward using confidence intervals to compare correlations, Psychological
+    Methods 12, 399-413 (the limits for two estimates that are correlated); the
     correlation is that of two counts of a multinomial distribution.
 
     Examples
