@@ -7,7 +7,9 @@ import signal
 import threading
 
 import pytest
+import typer
 
+import bitsieve.cli
 from bitsieve.cli.signals import Stopped, signals_held, signals_stop, what_stopped
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
@@ -52,3 +54,14 @@ def test_another_thread_sets_no_handler() -> None:
     thread.start()
     thread.join()
     assert seen == [before]
+
+
+def test_one_that_comes_while_the_command_line_is_read(monkeypatch, capsys) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise typer.Exit(130) from Stopped(signal.SIGTERM)  # as typer has it
+
+    monkeypatch.setattr(bitsieve.cli, "app", stopped)
+    with pytest.raises(SystemExit) as stop:
+        bitsieve.cli.main(["select"])
+    assert stop.value.code == 143
+    assert capsys.readouterr().err.startswith("bitsieve: error: stopped by SIGTERM before")

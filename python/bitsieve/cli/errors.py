@@ -43,9 +43,12 @@ def one_line_errors() -> Iterator[None]:
     """Turn exceptions into one line and an exit code."""
     try:
         yield
-    except (typer.Exit, SystemExit):
+    except SystemExit:
         raise
     except BaseException as error:
+        # What typer makes of a signal that comes while it reads the command line is an exit too.
+        if isinstance(error, typer.Exit) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
         if os.environ.get("BITSIEVE_TRACEBACK"):
             raise
         if isinstance(error, OSError):
