@@ -133,3 +133,17 @@ def test_a_method_of_the_other_command() -> None:
     code, stderr = _run(*_SELECT, "--method", "nonsense")
     assert (code, "unknown method 'nonsense'; known methods: bspsa" in stderr) == (2, True)
     assert not Path("bitsieve-out").exists()
+
+
+def test_a_name_that_no_folder_can_have() -> None:
+    code, said = _run(*_SEEDED, "--out", "x" * 300)
+    assert code == 2
+    assert "cannot be written (File name too long): give another folder" in said
+
+
+@pytest.mark.parametrize("option", ["--target", "--drop", "--index", "--groups"])
+def test_a_bundled_set_is_taken_as_it_is(option: str) -> None:
+    for command in (_SEEDED, _RANK) if option != "--groups" else (_SEEDED,):
+        code, said = _run(*command, option, "petal width")
+        assert (code, said.count("\n")) == (2, 1)
+        assert f"{option} names a column of a FILE, but --dataset iris" in said

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 
 import pytest
+import typer
 
+import bitsieve.cli
+from bitsieve.cli.errors import one_line_errors
 from bitsieve.cli.signals import Stopped, signals_held, signals_stop, what_stopped
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
@@ -55,3 +59,26 @@ def test_another_thread_sets_no_handler() -> None:
     thread.start()
     thread.join()
     assert seen == [before]
+
+
+def test_one_that_comes_while_the_command_line_is_read(monkeypatch, capsys) -> None:
+    def interrupted(*_: object, **__: object) -> int:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        except KeyboardInterrupt:
+            return 130  # as typer does
+        raise AssertionError
+
+    monkeypatch.setattr(bitsieve.cli, "app", interrupted)
+    with pytest.raises(SystemExit) as stop:
+        bitsieve.cli.main(["select"])
+    assert stop.value.code == 143
+    assert capsys.readouterr().err.startswith("bitsieve: error: stopped by SIGTERM before")
+
+
+def test_one_that_cuts_an_import_short(monkeypatch, capsys) -> None:
+    monkeypatch.setitem(sys.modules, "bitsieve.report.outcome", None)  # ImportError
+    with pytest.raises(typer.Exit) as stop, one_line_errors():
+        raise Stopped(signal.SIGHUP)
+    assert stop.value.exit_code == 129
+    assert capsys.readouterr().err.startswith("bitsieve: error: stopped by SIGHUP before")

@@ -72,7 +72,7 @@ def refuse_undefined(
     raise ValueError(
         f"scoring={name!r} has no value where a test part lacks a class ({reason}), and "
         f"{len(lacking)} of {len(parts)} test parts of {folds} lack one: {shorten(said)}; "
-        f"{fewer}, or a scorer such as 'balanced_accuracy'"
+        f"{fewer}, or take a scorer such as 'balanced_accuracy'"
     )
 
 

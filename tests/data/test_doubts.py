@@ -113,6 +113,36 @@ def test_a_copy_that_chance_gives_is_none() -> None:
         assert doubt.names == (f"x{seed}",)
 
 
+def test_classes_of_one_sample_make_no_copies() -> None:
+    X = _GENES.copy()
+    assert not [d for d in Table(X, [f"c{i}" for i in range(_N)]).doubts() if d.kind == "column"]
+    y = [f"c{i}" for i in [*range(_N - 1), 0]]
+    X[-1] = X[0]
+    assert not [d for d in Table(X, y).doubts() if d.kind == "column"]
+
+
+def test_few_samples_of_many_columns_are_numbered_by_chance() -> None:
+    X = np.random.default_rng(9).integers(0, 10, (10, 500)).astype(float)
+    X[:, 7] = np.random.default_rng(2).permutation(10)
+    y = np.repeat(["a", "b"], 5)
+    assert not [d for d in Table(X, y).doubts() if "numbers" in d.why]
+    (doubt,) = Table(np.column_stack([X[:, 7], _GENES[:10]]), y).doubts()
+    assert doubt.why == "numbers the samples"
+
+
+def test_measurements_of_a_sample_are_no_identifiers() -> None:
+    values = np.random.default_rng(10).choice(10**6, _N, replace=False)
+    for name in ("sample_volume", "PatientIncome", "specimen reads"):
+        assert not _said(_table(values, name))
+    for name in ("patient", "Sample no", "Subject 1", "Unnamed: 3", "sample_id"):
+        assert _said(_table(values, name)) == [f"{name} is named and numbered like an identifier"]
+    lengths = np.sort(np.random.default_rng(11).exponential(size=_N))
+    for name in ("sequence_length", "scan_time"):
+        assert not _said(_table(lengths, name))
+    for name in ("run", "scan number", "sample sequence"):
+        assert _said(_table(lengths, name)) == [f"{name} follows the order of the samples"]
+
+
 def test_copies_of_a_numeric_target() -> None:
     rng = np.random.default_rng(5)
     y = rng.normal(size=_N)
@@ -140,7 +170,7 @@ def test_follow_up_times() -> None:
     for target in ("event", "status", "vital_status", "OS.status", "Dead", "e.rfs", "relapse.csv"):
         for name in (
             "time", "OS_months", "days_to_death", "followUp", "Survival (months)", "RFS", "t.rfs",
-            "days_to_last_follow_up", "futime", "time until event",
+            "days_to_last_follow_up", "futime", "time until event", "SurvTime",
         ):  # fmt: skip
             said = _said(_table(time, name, y=event, target_name=target))
             # What is named after its event as well as its time is a time.

@@ -233,6 +233,45 @@ def test_drop(write):
         read_table(path.with_name("t.npz"), drop="q")
 
 
+def test_drop_offers_columns_and_takes_those_without_a_name(write):
+    path = write("id,a,b,,y\ns1,1,2,,u\ns2,3,5,,v\n", "t.csv")
+    with pytest.raises(ValueError, match="there are 'id', 'a', 'b', '', 'y' and"):
+        read_table(path, target="y", drop="zzzz")
+    assert read_table(path, target="y", drop="column_3").names == ["a", "b"]
+
+
+def test_rows_of_text_can_be_dropped(write):
+    text = "gene,s1,s2,s3\nA,1,2,3\nward,n,m,n\nB,4,5,7\ny,u,u,v\n"
+    table = read_table(write(text, "t.csv"), target="y", drop="ward")
+    assert (table.names, table.X.tolist()) == (["A", "B"], [[1, 4], [2, 5], [3, 7]])
+    table = read_table(write(text, "t.csv"), target="y", drop="ward,s2", groups="ward")
+    assert (table.groups.tolist(), table.X.tolist()) == ([0, 0], [[1, 4], [3, 7]])
+    for drop, words in {"y": "'y' is the target", "A,B,ward": "no feature is left"}.items():
+        with pytest.raises(ValueError, match=words):
+            read_table(write(text, "t.csv"), target="y", drop=drop)
+
+
+def test_a_delimiter_at_the_end_of_lines_is_no_name_of_rows(write):
+    lines = "1,4,7,\n2,5,8,\n3,6,9,\n"
+    labels = write("u\nv\nu\n", "labels.txt")
+    for missing in ("error", "keep"):
+        with pytest.raises(ValueError, match="one field more than the header, an empty one"):
+            read_table(write(f"a,b,c\n{lines}", "t.csv"), target=labels, missing=missing)
+    table = read_table(
+        write("a,b\ns1,1,4\ns2,2,\ns3,3,6\n", "t.csv"), missing="keep", orient="samples"
+    )
+    assert (table.names, table.sample_names) == (["a", "b"], ["s1", "s2", "s3"])
+    sheet = write("id,group,age\ns1,u,40,\ns2,v,50,\n", "sheet.csv")
+    with pytest.raises(ValueError, match="has lines of one field more than the header"):
+        read_table(write("id,a\ns1,1\ns2,2\n", "t.csv"), target=f"{sheet}:group")
+
+
+def test_an_archive_has_no_index_column(tmp_path):
+    np.savez(tmp_path / "t.npz", X=X)
+    with pytest.raises(ValueError, match="no index can be named in an archive"):
+        read_table(tmp_path / "t.npz", index="id")
+
+
 # -- names that come twice -------------------------------------------------------------------------
 
 

@@ -32,7 +32,7 @@ import typer
 from bitsieve._errors import ManyClassesWarning
 from bitsieve._version import __version__
 from bitsieve.cli.errors import one_line_errors, show
-from bitsieve.cli.signals import signals_held, signals_stop, what_stopped
+from bitsieve.cli.signals import Stopped, signals_held, signals_stop, what_stopped
 from bitsieve.cli.terminal import plain_warnings
 
 if TYPE_CHECKING:
@@ -458,9 +458,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        with one_line_errors(), signals_stop():
+        with one_line_errors(), signals_stop() as came:
             given = list(sys.argv[1:] if arguments is None else arguments)
             code = app(given or ["--help"], standalone_mode=False)
+            if came and code == 130:  # typer takes all for Ctrl-C while it reads the command line
+                raise Stopped(came[-1])
     except typer.Exit as stop:
         code = stop.exit_code
     code = code if isinstance(code, int) else 0

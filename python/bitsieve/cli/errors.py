@@ -26,9 +26,13 @@ def show(text: str) -> None:
 
 def _fail(message: str, code: int) -> NoReturn:
     """Say what went wrong on one line of stderr and leave with an exit code."""
-    from bitsieve.report.outcome import printable
+    line = " ".join(str(message).split())
+    try:
+        from bitsieve.report.outcome import printable
 
-    line = printable(" ".join(str(message).split()))
+        line = printable(line)
+    except ImportError:  # what a signal cut short, as NumPy, is not imported again
+        line = line.encode("ascii", "backslashreplace").decode()
     # Not through a console: a long line must stay one line.
     try:
         sys.stderr.write(f"bitsieve: error: {line}\n")

@@ -155,8 +155,13 @@ def load_input(
             "(bitsieve datasets lists them)"
         )
     if file is None:
-        if groups is not None:
-            raise ValueError("--groups names a column of a FILE; the bundled data sets have none")
+        of_file = {"--target": target, "--groups": groups, "--index": index, "--drop": drop or None}
+        given = [option for option, value in of_file.items() if value is not None]
+        if given:
+            raise ValueError(
+                f"{given[0]} names a column of a FILE, but --dataset {dataset} is a bundled data "
+                "set, which is taken as it is: leave it out"
+            )
         source = str(dataset)
         table = _bundled(source)
         identity: dict[str, Any] = {"dataset": source}
@@ -255,7 +260,11 @@ def _check_classes(table: Table, *, outer_folds: int, cv: int, scoring: str) -> 
 
 def refuse_file(out: Path) -> None:
     """Refuse an --out that is no folder."""
-    if out.exists() and not out.is_dir():
+    try:
+        is_other = out.exists() and not out.is_dir()
+    except OSError as error:  # too long a name
+        raise _unwritable(out, error) from error
+    if is_other:
         raise ValueError(f"--out must be a folder, but {out} is a file: give another name")
 
 
@@ -266,9 +275,11 @@ def make_folder(out: Path) -> None:
         with tempfile.TemporaryFile(dir=out):
             pass
     except OSError as error:
-        raise ValueError(
-            f"--out {out} cannot be written ({error.strerror}): give another folder"
-        ) from error
+        raise _unwritable(out, error) from error
+
+
+def _unwritable(out: Path, error: OSError) -> ValueError:
+    return ValueError(f"--out {out} cannot be written ({error.strerror}): give another folder")
 
 
 def dataset_rows() -> list[dict[str, Any]]:

@@ -40,14 +40,20 @@ def what_stopped(error: KeyboardInterrupt) -> tuple[str, int]:
 
 
 @contextmanager
-def signals_stop() -> Iterator[None]:
-    """Raise :class:`Stopped` where a signal asks the process to end.
+def signals_stop() -> Iterator[list[int]]:
+    """Raise :class:`Stopped` where a signal asks the process to end; yield those that did.
 
     A signal that is ignored, as nohup has it for SIGHUP, stays so.
     """
+    came: list[int] = []
+
+    def stop(number: int, _: FrameType | None) -> None:
+        came.append(number)
+        raise Stopped(number)
+
     heard = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
-    with _handlers(dict.fromkeys(heard, _stop)):
-        yield
+    with _handlers(dict.fromkeys(heard, stop)):
+        yield came
 
 
 @contextmanager
@@ -55,10 +61,6 @@ def signals_held() -> Iterator[None]:
     """Let no signal cut short what is being written: the job is at its end anyway."""
     with _handlers(dict.fromkeys((signal.SIGINT, *_STOPPING), signal.SIG_IGN)):
         yield
-
-
-def _stop(number: int, _: FrameType | None) -> None:
-    raise Stopped(number)
 
 
 @contextmanager

@@ -37,7 +37,8 @@ _ID = {
 }
 _UNIT = {"patient", "subject", "sample", "participant", "specimen", "donor", "unnamed"}
 _NUMBER = {"no", "nr", "num", "number", "index", "row", "case", "record"}  # as a whole name
-_ORDER = {"order", "run", "injection", "acquisition", "date", "timestamp", "sequence", "scan"}
+_ORDER = {"order", "injection", "acquisition", "date", "timestamp"}
+_TURN = {"run", "sequence", "scan"}  # an order, unless it is the length of one or the like
 _UNITS = {"time", "days", "weeks", "months", "years", "t"}
 _TIME = _UNITS | {"survival", "followup", "futime", "survtime", "tte", "ttp"}
 _EVENT = {
@@ -48,9 +49,22 @@ _ENDPOINT = {"os", "pfs", "dfs", "rfs", "efs", "dmfs", "dss"}
 # Besides them nothing stands in such a name: a reaction time or a marital status is something else.
 _BESIDE = {
     *("to", "of", "in", "is", "until", "last", "first", "overall", "free", "disease", "patient"),
-    *("follow", "up", "contact", "vital", "status", "indicator", "survival", "followup", "e"),
+    *(
+        "follow",
+        "up",
+        "contact",
+        "vital",
+        "status",
+        "indicator",
+        "survival",
+        "surv",
+        "followup",
+        "e",
+    ),
 }
-_VOCABULARY = _ID | _UNIT | _NUMBER | _ORDER | _TIME | _EVENT | _ENDPOINT | {"follow", "status"}
+_VOCABULARY = (
+    _ID | _UNIT | _NUMBER | _ORDER | _TURN | _TIME | _EVENT | _ENDPOINT | {"follow", "status"}
+)
 _SUFFIXES = {"csv", "tsv", "tab", "txt", "gz"}
 
 
@@ -101,8 +115,9 @@ def _copies(table: Table) -> Iterator[tuple[int, str]]:
     probe = np.sort(X[rows], axis=0)
     changes = (probe[1:] != probe[:-1]) & ~np.isnan(probe[1:])
     few = np.flatnonzero(changes.sum(axis=0) < len(counts))
-    # Of all ways to deal such values out to the samples, one is a copy.
-    ways = math.lgamma(n + 1) - sum(math.lgamma(count + 1) for count in counts)
+    # Of all ways to part the samples into sets of such sizes, one is a copy.
+    alike = np.bincount(counts)[1:]
+    ways = math.lgamma(n + 1) - sum(math.lgamma(k + 1) for k in (*counts, *alike))
     if not len(few) or ways < math.log(_BY_CHANCE * len(few)):
         return
     levels: list[NDArray[np.floating]] = []
@@ -151,6 +166,9 @@ def _counters(table: Table) -> Iterator[tuple[int, str]]:
     steps = np.diff(head, axis=0)
     is_ordered = (steps > 0).all(axis=0) | (steps < 0).all(axis=0)
     is_range = X.max(axis=0) - X.min(axis=0) == n - 1
+    # In a few samples of many columns, whole numbers of that range differ by chance.
+    chance = math.lgamma(n + 1) - n * math.log(n) + math.log(maybe.sum())
+    by_range = n >= _LONG and chance < -math.log(_BY_CHANCE)
     found = []
     for j in np.flatnonzero(maybe & (is_ordered | is_range)):
         column = X[:, j]
@@ -161,7 +179,7 @@ def _counters(table: Table) -> Iterator[tuple[int, str]]:
             found.append((int(j), "counts the samples"))
         elif n >= _LONG and (np.all(steps > 0) or np.all(steps < 0)):
             found.append((int(j), "numbers the samples in their order"))
-        elif n >= _LONG and is_range[j] and len(np.unique(column)) == n:
+        elif by_range and is_range[j] and len(np.unique(column)) == n:
             found.append((int(j), "numbers the samples"))
     if len(found) <= max(2, table.n_features // 20):
         yield from found
@@ -172,8 +190,9 @@ def _identifiers(table: Table, telling: dict[int, list[str]]) -> Iterator[tuple[
     n, categories = table.n_samples, set(table.discrete_columns)
     for j in sorted(categories | set(telling)):
         name, is_category = telling.get(j, []), j in categories
-        says_unit = not _UNIT.isdisjoint(name)
-        says_id = not _ID.isdisjoint(name) or (says_unit and set(name) <= _UNIT | _NUMBER)
+        # A volume of a sample, or a weight of a patient, is a measurement.
+        says_unit = _UNIT & set(name) and all(w in _UNIT | _NUMBER or w.isdigit() for w in name)
+        says_id = not _ID.isdisjoint(name) or says_unit
         if not (says_id or is_category or says_unit or " ".join(name) in _NUMBER):
             continue
         column = table.X[:, j]
@@ -191,7 +210,8 @@ def _identifiers(table: Table, telling: dict[int, list[str]]) -> Iterator[tuple[
 def _orders(table: Table, telling: dict[int, list[str]]) -> Iterator[tuple[int, str]]:
     """Named after the order of measurement, and rising or falling along the samples."""
     for j, name in telling.items():
-        if _ORDER.isdisjoint(name):
+        in_turn = set(name) <= _TURN | _UNIT | _NUMBER
+        if _ORDER.isdisjoint(name) and not (in_turn and _TURN & set(name)):
             continue
         column = table.X[:, j]
         steps = np.diff(column)

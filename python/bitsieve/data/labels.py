@@ -309,6 +309,11 @@ def _column_of(path: Path, rows: list[list[str]], column: str) -> LabelFile:
     header, rows = rows[0], rows[1:]
     widths = {len(row) for row in rows}
     if widths == {len(header) + 1}:  # as R writes tables: row names have no header
+        if not rows[0][-1]:  # or each line ends in a delimiter, and every name would shift
+            raise ValueError(
+                "has lines of one field more than the header, an empty one at the end: take the "
+                "last delimiter off each line, or name the first column if it holds row names"
+            )
         header = ["", *header]
     if not rows or widths != {len(header)}:
         raise ValueError(

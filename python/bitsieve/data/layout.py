@@ -10,7 +10,7 @@ from pathlib import Path
 from bitsieve._errors import closest, quoted, shorten
 from bitsieve.data.finish import names_to_drop
 from bitsieve.data.labels import LabelFile, is_missing_label, label_source, read_labels
-from bitsieve.data.lines import NO_NUMBER, Header, is_number, scan_fields
+from bitsieve.data.lines import NO_NUMBER, Header, is_number, named, scan_fields
 from bitsieve.data.plain import Plain, read_plain
 from bitsieve.data.request import ReadRequest
 
@@ -171,7 +171,7 @@ def _lay_out(request: ReadRequest, header: Header, scan: _Scan) -> Layout:
     fields, target, orient = header.fields, request.target, request.orient
     lines, remarks, rows = scan.lines, scan.remarks, scan.rows
     index, distinct = _index(request, fields, rows)
-    dropped = names_to_drop(request.drop, {*fields, *rows})
+    dropped = names_to_drop(request.drop, dict.fromkeys((*fields, *named(fields), *rows)))
     columns = [f for j, f in enumerate(fields) if j != index and f not in dropped]
 
     if isinstance(target, str) and _by_column(request, fields):

@@ -83,6 +83,17 @@ def split(line: str, delimiter: str) -> list[str]:
     return [field.strip() for field in fields]
 
 
+def named(fields: Sequence[str]) -> list[str]:
+    """Names of columns, those that the header has none for after their position.
+
+    Examples
+    --------
+    >>> named(["a", ""])
+    ['a', 'column_1']
+    """
+    return [field or f"column_{j}" for j, field in enumerate(fields)]
+
+
 def is_comment(line: str) -> bool:
     """True if the line may be a remark: it begins with # or, as in files of GEO, with !."""
     return line.startswith(("#", "!"))
@@ -129,6 +140,12 @@ def read_header(path: Path, delimiter: str | None, encoding: str, decimal: str =
         )
     below = split(second, delimiter)
     shorter = len(below) == len(fields) + 1  # as R writes tables: row names have no header
+    if shorter and not below[-1]:  # or each line ends in a delimiter, and every name would shift
+        raise ValueError(
+            "the first line of data has one field more than the header, an empty one at its end: "
+            f"take the last {delimiter!r} off each line, or name the first column if it holds row "
+            "names"
+        )
     if (
         all(is_number(f, decimal) for f in fields)
         and not (shorter and not is_number(below[0], decimal))

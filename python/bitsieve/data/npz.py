@@ -41,6 +41,11 @@ def read_npz(request: ReadRequest) -> Table:
     ``X`` goes into the table as it is loaded, without a second copy. Pickled objects are refused.
     An archive of ``scipy.sparse.save_npz`` is taken for ``X`` without names.
     """
+    if request.index not in ("auto", None):
+        raise ValueError(
+            f"no index can be named in an archive ({quoted(str(request.index))}): its sample names "
+            "are the array 'sample_names'"
+        )
     with Archive(request.path) as archive:
         keys = archive.names
         sparse = {"format", "shape", "data"} <= set(keys)

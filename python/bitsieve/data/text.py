@@ -22,7 +22,15 @@ from bitsieve.data.finish import drop_features, finish_table, names_to_drop
 from bitsieve.data.frames import comma_hint, first_text, matrix_of_frame
 from bitsieve.data.labels import is_missing_label, read_groups
 from bitsieve.data.layout import DESCRIPTIONS, Layout, lay_out
-from bitsieve.data.lines import Header, data_lines, is_number, read_header, scan_fields, split
+from bitsieve.data.lines import (
+    Header,
+    data_lines,
+    is_number,
+    named,
+    read_header,
+    scan_fields,
+    split,
+)
 from bitsieve.data.opening import open_text
 from bitsieve.data.plain import pandas_options
 from bitsieve.data.request import ReadRequest
@@ -57,13 +65,14 @@ def _read_samples(request: ReadRequest, header: Header, layout: Layout) -> Table
             groups = _texts_of(request, header, layout, at)
         else:
             groups = read_groups(request, sample_names, len(rows), "column", fields)
-    dropped = names_to_drop(request.drop, fields)
+    called = named(fields)
+    dropped = names_to_drop(request.drop, dict.fromkeys((*fields, *called)))
     if layout.labels is None and layout.target_name in dropped:
         raise ValueError(f"{quoted(str(layout.target_name))} is the target and cannot be dropped")
-    keep = [j for j, f in enumerate(fields) if j not in away and f not in dropped]
+    keep = [j for j, f in enumerate(fields) if j not in away and dropped.isdisjoint((f, called[j]))]
     if not keep:
         raise ValueError("no column is left for features besides the target and the index")
-    names = [fields[j] or f"column_{j}" for j in keep]
+    names = [called[j] for j in keep]
     discrete = None
     if plain is not None and plain.columns == keep:
         matrix = plain.matrix
@@ -110,15 +119,26 @@ def _read_features(request: ReadRequest, header: Header, layout: Layout) -> Tabl
         )
         return split(line, header.delimiter)
 
+    called = named(fields)
+    away = names_to_drop(request.drop, dict.fromkeys((*rows, *fields, *called)))
     targets = members = None
+    if layout.labels is None and layout.target_name in away:
+        raise ValueError(f"{quoted(str(layout.target_name))} is the target and cannot be dropped")
     if layout.labels is None and layout.target_name is not None:
         targets = take_row(layout.target_name)
     if request.groups is not None and rows.count(str(request.groups)) == 1 and lines:
         members = take_row(str(request.groups))
-    away = names_to_drop(request.drop, {*rows, *fields})
+    no_samples = away.difference(rows)
     keep = [
-        j for j, f in enumerate(fields) if j != layout.index and not (f in away and f not in rows)
+        j
+        for j, f in enumerate(fields)
+        if j != layout.index and no_samples.isdisjoint((f, called[j]))
     ]
+    if lines and layout.index is not None and away.intersection(rows):  # they may hold text
+        skip += [line for line, row in zip(lines, rows, strict=True) if row in away]
+        rows = [row for row in rows if row not in away]
+        if not rows:
+            raise ValueError("no feature is left after what is to be dropped")
     if plain is not None and all(
         _is_description(fields[j], plain.texts[j]) for j in plain.texts if j in keep
     ):
@@ -143,7 +163,7 @@ def _read_features(request: ReadRequest, header: Header, layout: Layout) -> Tabl
         )
     if not samples:
         raise ValueError("no column is left for samples besides the index")
-    sample_names = [fields[j] or f"column_{j}" for j in samples]
+    sample_names = [called[j] for j in samples]
     y: Any = None
     if layout.labels is not None:
         y = layout.labels.align(sample_names, len(samples))
