@@ -203,3 +203,14 @@ def test_more_neighbours_than_some_folds_train_on() -> None:
     fitness = compile(KNeighborsClassifier(12), X, Y, cv=2, groups=groups, resample=True)
     with pytest.raises(ValueError, match="n_neighbors=12 is more than the 10 training samples"):
         fitness.evaluate(ALL)
+
+
+def test_groups_of_several_types_and_in_one_column() -> None:
+    mixed = GROUPS.astype(object)
+    mixed[GROUPS < 4] = "a"
+    for train, test in compile(KNN, X, Y, cv=3, groups=mixed).splits():
+        assert not set(mixed[train]) & set(mixed[test])
+    np.testing.assert_array_equal(
+        compile(KNN, X, Y, cv=3, groups=GROUPS[:, None]).evaluate_splits(ALL),
+        compile(KNN, X, Y, cv=3, groups=GROUPS).evaluate_splits(ALL),
+    )

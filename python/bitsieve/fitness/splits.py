@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bitsieve import _core
 from bitsieve._checks import key_of
 from bitsieve._errors import plural, shorten
-from bitsieve.data.groups import group_codes
+from bitsieve.data.groups import group_codes, sortable_groups
 
 Index = NDArray[np.intp]
 Split = tuple[Index, Index]
@@ -157,7 +157,9 @@ def make_splits(
     if not isinstance(n_repeats, numbers.Integral) or isinstance(n_repeats, bool) or n_repeats < 1:
         raise ValueError(f"n_repeats must be a whole number of at least 1, got {n_repeats!r}")
     n_repeats = int(n_repeats)
-    members = None if groups is None else group_codes(groups, len(y))
+    members = None
+    if groups is not None:
+        members, groups = group_codes(groups, len(y)), sortable_groups(groups, len(y))
     if members is None and _splits_groups(cv):
         raise ValueError(
             f"{_name(cv)} splits by groups, and none were given: pass groups, one value a sample"
