@@ -103,6 +103,9 @@ class ScoredFolds:
         if not np.all(np.isfinite(values)):
             return NO_INTERVAL
         score = float(values.mean())
+        low, high = bounds = self._bounds
+        if values.min() < low - 1e-9 or values.max() > high + 1e-9:
+            bounds = -math.inf, math.inf  # a function of the user's that has a scorer's name
         folds = self._of_folds(values)
         if self._kind == "accuracy":
             own: Interval | None = self._accuracy()
@@ -114,7 +117,7 @@ class ScoredFolds:
             own = self._resampled(values, score, chance, random_state)
         if own is None:
             own = self._at_least(score, abs(score - chance), folds)
-        return joined(score, folds, own, bounds=self._bounds)
+        return joined(score, folds, own, bounds=bounds)
 
     def difference(self, scores: ArrayLike, full_scores: ArrayLike, *, chance: float) -> Interval:
         """Return the interval of the mean difference between the selection and all features.
