@@ -36,7 +36,17 @@ ALLOWED = {
     "data": {"_checks", "_core", "_errors", "_threads", "_version"},
     "datasets": {"data"},
     "filters": {"_checks", "_core", "_errors", "_threads", "data"},
-    "fitness": {"_checks", "_core", "_errors", "_isa", "_threads", "_version", "data", "masks"},
+    "fitness": {
+        "_checks",
+        "_core",
+        "_errors",
+        "_isa",
+        "_scorers",
+        "_threads",
+        "_version",
+        "data",
+        "masks",
+    },
     "search": {"_checks", "_core", "_errors", "_files", "_version", "masks"},
     "evaluation": {
         "_checks",

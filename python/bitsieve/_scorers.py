@@ -11,7 +11,32 @@ from numpy.typing import NDArray
 
 from bitsieve._errors import plural, shorten
 
-__all__ = ["refuse_undefined", "value_needs_every_class"]
+__all__ = ["own_scoring", "refuse_undefined", "value_needs_every_class"]
+
+
+def own_scoring(estimator: Any) -> Any:
+    """Return what a search over parameters scores by in its ``score``, None for other estimators.
+
+    A dummy beside it must be scored alike.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import RidgeCV
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.svm import SVC
+    >>> own_scoring(GridSearchCV(SVC(), {"C": [1, 10]}, scoring="roc_auc"))
+    'roc_auc'
+    >>> own_scoring(RidgeCV(scoring="max_error"))  # whose own score is R squared
+    """
+    steps = getattr(estimator, "steps", None)
+    if steps:
+        return own_scoring(steps[-1][1])
+    if not hasattr(estimator, "refit") or not hasattr(estimator, "score"):
+        return None
+    scoring, best = getattr(estimator, "scoring", None), estimator.refit
+    if isinstance(scoring, (list, tuple, set, dict)):  # several, the best by one of them
+        return scoring[best] if isinstance(scoring, dict) and best in scoring else best
+    return scoring
 
 
 def refuse_undefined(
@@ -45,6 +70,8 @@ def refuse_undefined(
         Where a test part lacks a class (for numbers: where it is a single sample) and the score
         has no value there; it names the class, its samples, and the way out.
     """
+    if y.ndim != 1:  # several targets
+        return
     parts = [np.asarray(test) for test in tests]
     if not is_classifier:
         single = [test for test in parts if len(test) == 1]

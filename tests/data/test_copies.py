@@ -75,3 +75,12 @@ def test_the_warning_says_which_and_what_to_do() -> None:
         warnings.simplefilter("error")
         for other in (X, [["a", "b"], ["a", "b"]], np.ones((4, 20)), [1.0, 2.0]):
             assert warn_of_copies(other) is None
+
+
+def test_missing_values_of_pandas_are_missing() -> None:
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 12))).astype("Float64")
+    frame.iloc[4] = frame.iloc[9]
+    frame.iloc[[4, 9], 0] = pd.NA
+    found = find_copies(frame)
+    assert found is not None
+    assert found.sets == [[4, 9]]

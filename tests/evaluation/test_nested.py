@@ -18,6 +18,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import (
     RFE,
+    RFECV,
     SelectFromModel,
     SelectKBest,
     SequentialFeatureSelector,
@@ -26,6 +27,7 @@ from sklearn.feature_selection import (
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import (
+    GridSearchCV,
     GroupKFold,
     LeaveOneOut,
     ShuffleSplit,
@@ -566,3 +568,91 @@ def test_a_score_where_copies_straddle_the_folds_is_not_for_publication() -> Non
         )
     assert "not for publication: copies" in result.summary()
     assert "may be published" not in result.summary()
+
+
+def test_a_grid_search_is_scored_by_its_own_scorer_the_chance_level_too() -> None:
+    X, y = load_iris(return_X_y=True)
+    grid = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, scoring="neg_log_loss")
+    result = nested_cross_validate(SelectKBest(k=2), grid, X, y, cv=3, random_state=0)
+    named = nested_cross_validate(
+        SelectKBest(k=2), grid, X, y, cv=3, random_state=0, scoring="neg_log_loss"
+    )
+    # Not the accuracy of a guess.
+    np.testing.assert_allclose(result.chance_scores, -np.log(3), rtol=1e-3)
+    assert (result.scoring, result.interval) == ("neg_log_loss", named.interval)
+    both = {"a": "accuracy", "b": "balanced_accuracy"}
+    grid.set_params(scoring=both, refit="b")
+    result = nested_cross_validate(SelectKBest(k=2), grid, X, y, cv=3, random_state=0)
+    assert result.scoring == "balanced_accuracy"
+    search = BinarySPSA(grid, cv=2, n_repeats=1, max_iter=1, random_state=0, progress=False)
+    result = nested_cross_validate(search, None, X, y, cv=2, random_state=0)
+    assert np.isfinite(result.optimism)  # both in one scorer's units
+
+
+def test_a_score_of_the_estimators_own_is_not_called_accuracy() -> None:
+    class Likely(GaussianNB):  # type: ignore[misc]
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+            return float(np.mean(self.predict_log_proba(X).max(axis=1))) - 3.0
+
+    X, y = load_iris(return_X_y=True)
+    result = nested_cross_validate(SelectKBest(k=2), Likely(), X, y, random_state=0)
+    assert result.scoring == "score"
+    assert result.score < -3.0
+    assert result.score in result.interval
+    assert result.interval.low < result.interval.high
+
+
+def test_a_function_with_the_name_of_a_scorer_has_no_range() -> None:
+    def precision_gain(estimator: Any, X: Any, y: Any) -> float:
+        return 5.0 + float(np.mean(estimator.predict(X) == y))
+
+    X, y = load_iris(return_X_y=True)
+    result = nested_cross_validate(
+        SelectKBest(k=2), GaussianNB(), X, y, scoring=precision_gain, random_state=0
+    )
+    assert result.score in result.interval
+    assert 5.0 < result.interval.low < result.interval.high
+
+
+def test_a_target_in_one_column_is_a_target_and_several_are_scored() -> None:
+    X, y = load_iris(return_X_y=True)
+    one = KNeighborsClassifier(1)
+    flat = nested_cross_validate(SelectKBest(k=2), one, X, y, random_state=0)
+    with pytest.warns(UserWarning, match="column-vector y was passed"):
+        column = nested_cross_validate(SelectKBest(k=2), one, X, y[:, None], random_state=0)
+    assert column.interval == flat.interval
+    both = np.column_stack([y > 0, y > 1]).astype(int)
+    result = nested_cross_validate(
+        VarianceThreshold(), one, X, both, scoring="f1_macro", cv=3, random_state=0
+    )
+    assert 0.0 < result.score <= 1.0
+
+
+def test_groups_of_any_type_and_in_one_column() -> None:
+    X, y = load_iris(return_X_y=True)
+    groups = np.random.default_rng(0).integers(0, 20, 150)
+    mixed = groups.astype(object)
+    mixed[groups < 5] = "a"
+    search = BinarySPSA(
+        KNeighborsClassifier(1), cv=2, n_repeats=1, max_iter=2, random_state=0, progress=False
+    )
+    plain = nested_cross_validate(search, None, X, y, groups=groups, cv=3, random_state=0)
+    for one in (groups[:, None], pd.DataFrame({"patient": groups})):
+        found = nested_cross_validate(search, None, X, y, groups=one, cv=3, random_state=0)
+        np.testing.assert_array_equal(found.scores, plain.scores)
+    found = nested_cross_validate(search, None, X, y, groups=mixed, cv=3, random_state=0)
+    for train, test in found.folds:
+        assert not set(mixed[train]) & set(mixed[test])
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_groups_reach_recursive_elimination_without_routing(piped: bool) -> None:
+    X, y = load_iris(return_X_y=True)
+    groups = np.arange(150) // 5
+    selector: Any = RFECV(LogisticRegression(max_iter=500), cv=GroupKFold(3))
+    if piped:
+        selector = make_pipeline(StandardScaler(), selector)
+    result = nested_cross_validate(
+        selector, GaussianNB(), X, y, groups=groups, cv=3, random_state=0
+    )
+    assert result.score > 0.8

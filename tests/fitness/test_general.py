@@ -10,7 +10,7 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -156,3 +156,11 @@ def test_a_scorer_of_ones_own_sees_the_masked_columns_and_the_estimator() -> Non
     for mask in (rng.random((5, 6)) < 0.5) | np.eye(6, dtype=bool)[:5]:
         expected = cross_val_score(KNeighborsClassifier(1), X[:, mask], y, scoring=sparing, cv=3)
         np.testing.assert_allclose(fitness.evaluate_splits(mask[None])[0], expected)
+
+
+def test_no_features_are_scored_as_a_grid_search_scores() -> None:
+    grid = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, scoring="neg_log_loss", cv=2)
+    none = np.zeros((1, X.shape[1]), dtype=bool)
+    expected = cross_val_score(DummyClassifier(strategy="prior"), X, Y, scoring="neg_log_loss")
+    found = compile(grid, X, Y).evaluate(none)
+    np.testing.assert_allclose(found, expected.mean())

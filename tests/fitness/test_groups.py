@@ -230,3 +230,14 @@ def test_groups_of_a_table_give_the_folds_of_their_names() -> None:
     drawn = compile(KNN, Table(X, Y, groups=names), None, **fresh).splits(5)
     for one, other in zip(drawn, compile(KNN, X, Y, groups=names, **fresh).splits(5), strict=True):
         np.testing.assert_array_equal(one[1], other[1])
+
+
+def test_groups_of_several_types_and_in_one_column() -> None:
+    mixed = GROUPS.astype(object)
+    mixed[GROUPS < 4] = "a"
+    for train, test in compile(KNN, X, Y, cv=3, groups=mixed).splits():
+        assert not set(mixed[train]) & set(mixed[test])
+    np.testing.assert_array_equal(
+        compile(KNN, X, Y, cv=3, groups=GROUPS[:, None]).evaluate_splits(ALL),
+        compile(KNN, X, Y, cv=3, groups=GROUPS).evaluate_splits(ALL),
+    )

@@ -433,6 +433,8 @@ def test_feature_scores_are_the_mean_iterate():
         total += w
     assert search.feature_scores().tobytes() == (total / 30).tobytes()
     state = search.state()
-    for bad in (np.full(70, np.nan), np.zeros(69)):
+    for bad in (np.full(70, np.nan), np.zeros(69), np.full(70, -1e300)):
         with pytest.raises(ValueError, match="w_total must"):
             search.set_state({**state, "w_total": bad})
+    with pytest.raises(ValueError, match="sum of the 0 iterates"):
+        search.set_state({**state, "iteration": 0})

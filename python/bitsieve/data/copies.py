@@ -137,6 +137,8 @@ def _rows(X: Any) -> Any:
         return rows
     try:
         array = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
+        if array.dtype.kind == "O" and hasattr(X, "iloc"):
+            array = X.to_numpy(dtype=np.float64, na_value=np.nan)  # columns that hold pandas' NA
         if array.dtype.kind not in "biuf":
             array = array.astype(np.float64)
     except (TypeError, ValueError):  # columns of text: a step of a pipeline will encode them

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from sklearn import get_config
+from sklearn.feature_selection import RFECV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
@@ -77,6 +78,8 @@ def warn_of_ungrouped_steps(selector: Any, estimator: Any) -> None:
 def _takes_groups(step: Any) -> bool:
     if has_fit_parameter(step, "groups"):
         return True
-    if not get_config()["enable_metadata_routing"] or not hasattr(step, "get_metadata_routing"):
+    # Without routing of metadata one selector of scikit-learn hands groups to its folds.
+    routed = get_config()["enable_metadata_routing"] or isinstance(step, RFECV)
+    if not routed or not hasattr(step, "get_metadata_routing"):
         return False
     return bool(get_routing_for_object(step).consumes("fit", {"groups"}))

@@ -18,8 +18,10 @@ _UNIT_INTERVAL = (
     "average_precision",
     "balanced_accuracy",
     "completeness_score",
+    "fowlkes_mallows_score",
     "homogeneity_score",
     "normalized_mutual_info_score",
+    "rand_score",
     "top_k_accuracy",
     "v_measure_score",
 )
@@ -66,8 +68,14 @@ def score_range(scoring: str | None) -> tuple[float, float]:
         return 0.0, 1.0
     if scoring == "matthews_corrcoef":
         return -1.0, 1.0
-    if scoring in ("r2", "explained_variance", "d2_absolute_error_score"):
+    if scoring == "adjusted_rand_score":
+        return -0.5, 1.0
+    if scoring in ("r2", "explained_variance", "adjusted_mutual_info_score"):
         return -math.inf, 1.0
+    if scoring.startswith("d2_"):
+        return -math.inf, 1.0
+    if scoring in ("mutual_info_score", "positive_likelihood_ratio"):
+        return 0.0, math.inf
     if scoring.startswith("neg_"):
         return -math.inf, 0.0
     return -math.inf, math.inf

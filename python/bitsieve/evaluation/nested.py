@@ -15,12 +15,13 @@ from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import column_or_1d
 
 from bitsieve._checks import is_whole, key_of
 from bitsieve._errors import DuplicateSamplesWarning
-from bitsieve._scorers import refuse_undefined
+from bitsieve._scorers import own_scoring, refuse_undefined
 from bitsieve.data.copies import warn_of_copies
-from bitsieve.data.groups import group_codes
+from bitsieve.data.groups import group_codes, group_values
 from bitsieve.evaluation.folds import fold_seed, outer_folds
 from bitsieve.evaluation.grouping import group_params, warn_of_ungrouped_steps
 from bitsieve.evaluation.predictions import (
@@ -30,6 +31,7 @@ from bitsieve.evaluation.predictions import (
     response_methods,
     score_of,
 )
+from bitsieve.evaluation.resampling import recomputes
 from bitsieve.evaluation.result import NestedResult
 from bitsieve.evaluation.rows import column_names, n_columns, take_rows
 from bitsieve.evaluation.scored import ScoredFolds
@@ -98,7 +100,8 @@ def nested_cross_validate(
         ``StratifiedKFold(5, shuffle=True, random_state=0)``. Splits that train on what they
         test, and splits that are listed twice, are refused.
     scoring : str, callable or None, default None
-        None means the selector's own ``scoring``, and the estimator's ``score`` without one.
+        None means the selector's own ``scoring``, and the estimator's ``score`` without one: the
+        ``scoring`` of a grid search.
     groups : array-like of shape (n_samples,) or None, default None
         Samples that belong together, such as those of one patient: no outer fold parts them, and
         they are handed to every step whose ``fit`` takes groups, alone or in a pipeline, so that
@@ -163,6 +166,11 @@ def nested_cross_validate(
             "X must be an array or a DataFrame; of a Table pass table.to_frame() and table.y"
         )
     X, y, groups = indexable(X, y, groups)
+    shape = np.shape(y)
+    if len(shape) == 2 and shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    if groups is not None:
+        groups = group_values(groups, shape[0])
     if estimator is not None and hasattr(selector, "fit") and not hasattr(selector, "transform"):
         raise ValueError(
             f"selector must transform, but {_named(selector)} does not; leave out its last step, "
@@ -171,6 +179,8 @@ def nested_cross_validate(
     selector, estimator = _split_estimator(selector, estimator)
     search = last_selecting_step(selector)
     search_scoring = getattr(search, "scoring", None)
+    if search_scoring is None:
+        search_scoring = own_scoring(estimator)
     if scoring is None:
         scoring = search_scoring
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
@@ -224,6 +234,10 @@ def nested_cross_validate(
         [row.full_predicted for row in rows],
         is_classifier=is_classifier(estimator),
     )
+    if type(scorer).__name__ == "_PassthroughScorer" and not recomputes(
+        scorer, predictions, scores
+    ):
+        name = "score"  # of the estimator's own, neither accuracy nor R squared
     scored = ScoredFolds(folds, predictions, scorer, name, groups=members, level=level)
     return NestedResult(
         score=honest,

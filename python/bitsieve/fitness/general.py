@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._scorers import own_scoring
 from bitsieve.fitness.base import Fitness
 from bitsieve.masks import Masks
 
@@ -56,6 +57,7 @@ def _cross_validate(
     from sklearn.model_selection import cross_val_score
 
     if len(features) == 0:
+        scoring = own_scoring(estimator) if scoring is None else scoring
         scoring = check_scoring(estimator, scoring=scoring) if scoring is not None else None
         estimator = (
             DummyClassifier(strategy="prior") if is_classifier(estimator) else DummyRegressor()

@@ -66,6 +66,7 @@ PRESETS: Mapping[str, Preset] = {
     "large": Preset(1.5, 300.0, max_iter=3000, patience=750, step_fraction=0.03),
 }
 _LARGE_FROM = 100  # features: the border between small and large in the same Table 2
+_LARGEST_POSITION = 1e150  # the core takes no iterate beyond
 _LARGEST_DIFFERENCE = 1e150
 _MOST_ITERATIONS = 2**53
 
@@ -387,6 +388,11 @@ class BinarySPSASearch:
             raise ValueError(f"iteration must lie in [0, 2**53), got {iteration}")
         w = _vector("w", state["w"], self._n_features)
         total = _vector("w_total", state["w_total"], self._n_features)
+        if np.abs(total).max() > _LARGEST_POSITION * iteration:
+            raise ValueError(
+                f"w_total must be a sum of the {iteration} iterates told, each 1e150 at most, got "
+                f"{total[np.abs(total).argmax()]:g}"
+            )
         self._core.set_state(
             w,
             iteration=iteration,
