@@ -405,7 +405,7 @@ def test_bad_tables_are_one_line_and_exit_code_2(
         (["-t", "out come", "--max-time", "0"], "--max-time must be a number of seconds"),
         (["-t", "out come", "--max-time", "nan"], "a number of seconds above 0, got nan"),
         (["-t", "out come", "--seed", str(2**64)], "18446744073709551615"),
-        (["-t", "out come", "--scoring", "f1"], "scoring='f1' cannot score this target"),
+        (["-t", "out come", "--scoring", "f1"], "--scoring f1 cannot score this target"),
         (["-t", "out come", "--scoring", "r2"], "'balanced_accuracy'"),
     ],
 )

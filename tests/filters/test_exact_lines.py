@@ -90,9 +90,23 @@ def test_levels_that_float64_merges_are_refused(X: Any) -> None:
         lambda X, y: filters.as_codes(X),
         lambda X, y: filters.discretize(X, y),
         lambda X, y: filters.relieff(X, y, discrete_features=[0]),
+        filters.auc,
+        filters.kruskal_wallis,
+        filters.spearman,
     ):
-        with pytest.raises(ValueError, match=r"levels from 2\^53 on merge .*9007199254740993"):
+        with pytest.raises(
+            ValueError, match=r"whole numbers from 2\^53 on merge .*9007199254740993"
+        ):
             score(X, y)
+
+
+def test_a_target_that_would_merge_is_refused() -> None:
+    X = np.arange(6.0)[:, None]
+    y = np.arange(6) + 2**53
+    for score in (filters.spearman, filters.pearson):
+        with pytest.raises(ValueError, match=r"y holds whole numbers from 2\^53 on that merge"):
+            score(X, y)
+        np.testing.assert_allclose(score(X, 2 * y - 2**53), [1.0])
 
 
 def test_great_levels_that_stay_apart_are_fine() -> None:
@@ -100,7 +114,7 @@ def test_great_levels_that_stay_apart_are_fine() -> None:
     assert filters.mutual_information(2 * LONG - 2**53, y, discretization=None)[0] == pytest.approx(
         np.log(2)
     )
-    with pytest.raises(ValueError, match=r"levels from 2\^53 on merge"):
+    with pytest.raises(ValueError, match=r"whole numbers from 2\^53 on merge"):
         filters.mutual_information(sp.csr_array(LONG), y)
     # Labels are never floats.
     np.testing.assert_allclose(

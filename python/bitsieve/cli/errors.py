@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,19 @@ import typer
 
 from bitsieve.cli.signals import what_stopped
 
-__all__ = ["one_line_errors", "show"]
+__all__ = ["in_options", "one_line_errors", "show"]
+
+#: Parameters of selectors and readers, and the options that stand for them.
+_OPTIONS = {
+    "cv": "cv",
+    "max_iter": "max-iter",
+    "max_time": "max-time",
+    "n_features_to_select": "n-features",
+    "n_jobs": "jobs",
+    "n_repeats": "repeats",
+    "scoring": "scoring",
+}
+_PARAMETER = re.compile(rf"\b({'|'.join(_OPTIONS)})=('?)([\w.-]+)\2")
 
 
 def show(text: str) -> None:
@@ -96,4 +109,18 @@ def _text(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         where = f": {error.filename}" if error.filename else ""
         return f"{error.strerror}{where}"
-    return str(error) or type(error).__name__
+    return in_options(str(error)) or type(error).__name__
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library with the options that the user typed, not its parameters.
+
+    Examples
+    --------
+    >>> in_options("n_features_to_select=7 is more than the 5 features")
+    '--n-features 7 is more than the 5 features'
+    >>> in_options("scoring='f1' cannot score this target; lower cv=50")
+    '--scoring f1 cannot score this target; lower --cv 50'
+    """
+    message = message.replace("pass resume=False to start anew", "give another --checkpoint")
+    return _PARAMETER.sub(lambda found: f"--{_OPTIONS[found[1]]} {found[3]}", message)

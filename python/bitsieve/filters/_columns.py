@@ -72,10 +72,14 @@ class Columns:
         Raises
         ------
         ValueError
-            If all numbers are the same.
+            If all numbers are the same, or whole numbers would merge in float64.
         """
         if self.y.dtype.kind in "biuf":
             y = self.y.astype(np.float64)
+            if len(np.unique(y)) < len(np.unique(self.y)):
+                raise ValueError(
+                    "y holds whole numbers from 2^53 on that merge in float64: subtract the least"
+                )
         elif len(self.classes) == 2:
             y = self.codes.astype(np.float64)
         else:

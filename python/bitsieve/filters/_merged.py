@@ -1,4 +1,4 @@
-"""Whole numbers that float64 cannot tell apart, in columns whose levels are counted."""
+"""Whole numbers that float64 cannot tell apart, where levels are counted or values ranked."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def refuse_merged(X: Any, wanted: NDArray[np.bool_] | None = None) -> None:
     X : array-like, DataFrame, Table or sparse matrix of shape (n_samples, n_features)
         As it came. A Table holds floats, so it is too late to look.
     wanted : ndarray of shape (n_features,), optional
-        Bool: the columns whose levels are counted; all by default.
+        Bool: the columns where that matters; all by default.
 
     Raises
     ------
     ValueError
-        If a column would lose levels.
+        If a column would have fewer values.
 
     Examples
     --------
     >>> refuse_merged([[2**53], [2**53 + 2]])
     >>> refuse_merged([[2**53], [2**53 + 1]])
     Traceback (most recent call last):
-    ValueError: levels from 2^53 on merge in float64, as those of 1 column (number 0) would: ...
+    ValueError: whole numbers from 2^53 on merge in float64, as those of 1 column ...
     """
     merged: list[int] = []
     example = 0
@@ -52,8 +52,9 @@ def refuse_merged(X: Any, wanted: NDArray[np.bool_] | None = None) -> None:
     if merged:
         names = column_names(X) if is_frame(X) else None
         raise ValueError(
-            f"levels from 2^53 on merge in float64, as those of {name_columns(merged, names)} "
-            f"would: {example} is not there; number the levels from 0, or subtract the least"
+            f"whole numbers from 2^53 on merge in float64, as those of "
+            f"{name_columns(merged, names)} would: {example} is not there; number the levels from "
+            "0, or subtract the least"
         )
 
 

@@ -12,6 +12,7 @@ from bitsieve import _core
 from bitsieve._errors import shorten
 from bitsieve._threads import effective_n_jobs
 from bitsieve.filters._columns import Columns, centred_numbers, check_columns
+from bitsieve.filters._merged import refuse_merged
 from bitsieve.filters._moments import class_moments, in_blocks, target_moments
 from bitsieve.filters.p_values import two_sided_r, upper_chi2, upper_f
 
@@ -148,6 +149,7 @@ def spearman(
     >>> spearman([[1.0, 9.0], [8.0, 4.0], [9.0, 1.0]], [0.1, 0.2, 3.0], signed=True)
     array([ 1., -1.])
     """
+    refuse_merged(X)
     columns = check_columns(X, y, task=None)
     numbers = columns.numbers()
     if numbers is None:

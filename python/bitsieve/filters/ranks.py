@@ -11,6 +11,7 @@ from bitsieve import _core
 from bitsieve._errors import shorten
 from bitsieve._threads import effective_n_jobs
 from bitsieve.filters._columns import Columns, check_columns
+from bitsieve.filters._merged import refuse_merged
 from bitsieve.filters.p_values import two_sided_normal, upper_chi2
 
 __all__ = ["auc", "kruskal_wallis"]
@@ -86,6 +87,7 @@ def auc(
     """
     if multiclass not in ("mean", "largest"):
         raise ValueError(f"multiclass must be 'mean' or 'largest', got {multiclass!r}")
+    refuse_merged(X)
     columns = check_columns(X, y, task="classification")
     n_classes, counts = len(columns.classes), columns.counts
     if n_classes > 2 and signed:
@@ -155,6 +157,7 @@ def kruskal_wallis(
     >>> kruskal_wallis([[1.0, 5.0], [2.0, 5.0], [7.0, 5.0], [9.0, 5.0]], [0, 0, 1, 1])
     array([2.4, 0. ])
     """
+    refuse_merged(X)
     columns = check_columns(X, y, task="classification")
     scores = kruskal_statistic(columns, n_jobs)
     return (scores, upper_chi2(scores, len(columns.classes) - 1)) if p_values else scores
