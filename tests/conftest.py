@@ -8,6 +8,7 @@ need it skip and say so.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,10 @@ import pytest
 
 # What the rooms share stands beside this file; importlib mode does not put it on the path.
 sys.path.insert(0, str(Path(__file__).parent))
+
+# In the background of a shell Ctrl-C is ignored, by the tests and by what they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DataSet = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], "list[str] | None"]
 

@@ -74,7 +74,7 @@ def test_another_run_is_not_overwritten() -> None:
     folder = "bitsieve-out/select"
     assert _run(*_SEEDED) == (0, "")
     said = _is_refused(*_SEEDED, "--cv", 4, folder=folder)
-    assert "holds selection.csv, run.json, convergence.png of another run, bitsieve " in said
+    assert "holds selection.csv, run.json, convergence.png of another run, bitsieve" in said
     said = _is_refused(*_SELECT, folder=folder)  # draws another seed
     assert "of this run with the seed that was drawn for it: give --seed 1 to repeat it, " in said
     _is_refused(*_SELECT, "--cv", 4, folder=folder)
