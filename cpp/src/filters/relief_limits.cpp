@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t pairs_at_once = std::size_t{4} << 20;
 constexpr std::size_t rows_at_once = 8;  // whose distances the arbiter finds together
+// Differences of values that finer limits may cost: so many, or such a share of the distances.
+constexpr double most_differences = 0x1p28, largest_share = 1.0 / 64.0;
 
 bool has_one_limit(ReliefRule rule) {
   return rule == ReliefRule::surf || rule == ReliefRule::surf_star || rule == ReliefRule::swrf_star;
@@ -40,6 +42,7 @@ struct Bounds {
 // Where the pairs of one sample lie. Distances are whole numbers of a unit. Those within reach of
 // a limit, by the errors of both, are open until they are decided.
 struct Limits {
+  double near = 0.0, far = 0.0;
   std::int64_t near_low = 0, near_high = 0, far_low = 0, far_high = 0;
   std::vector<std::pair<std::int32_t, Side>> open;          // by place
   std::vector<double> near_coefficients, far_coefficients;  // a class
@@ -98,6 +101,8 @@ Limits limits_of(ReliefRule rule, const std::int64_t* row, std::size_t n, std::s
   }
   reach += error + far * 0x1p-50;
   Limits out;
+  out.near = near;
+  out.far = far;
   const Bounds at(near, reach), beyond(far, reach);
   out.near_low = at.first;
   out.near_high = at.last + 1;
@@ -290,6 +295,10 @@ class Strip {
     }
     if (rows.empty() || !is_exact()) return;
     std::vector<std::vector<std::size_t>> left(rows.size());  // positions in the row's open ones
+    if (largest_error_ > 0.0 && !affords_finer_limits(rows.size())) {
+      parallel_for(rows.size(), job_.options.n_threads, [&](std::size_t k) { decide_row(rows[k]); });
+      return;
+    }
     if (largest_error_ > 0.0) {
       Spread fine;
       if (has_one_limit(job_.options.rule)) fine = fine_spread(job_, arbiter_);
@@ -318,6 +327,33 @@ class Strip {
     auto side = sides.begin();
     for (std::size_t k = 0; k < rows.size(); ++k) {
       for (const std::size_t at : left[k]) limits_[rows[k]].open[at].second = *side++;
+    }
+  }
+
+  // Whether finer distances may be found for whole rows, or the finer mean of all.
+  bool affords_finer_limits(std::size_t n_rows) const {
+    const double n = static_cast<double>(job_.samples.n);
+    const double table = n * static_cast<double>(job_.samples.p);
+    const double work = table * (has_one_limit(job_.options.rule) ? 2.0 * std::log2(n + 1.0)
+                                                                  : static_cast<double>(n_rows));
+    const double all = table * static_cast<double>(distances_.rows);
+    return work <= std::max(most_differences, largest_share * all);
+  }
+
+  // In a large table open pairs are finer ones, but the limits stay those of the distances.
+  void decide_row(std::size_t i) {
+    const Limits grid = limits_of(job_.options.rule, distances_.row(i), job_.samples.n, i, all_, 0.0);
+    const double ratio = arbiter_.unit() / distances_.unit;
+    for (auto& [place, side] : limits_[i].open) {
+      const double exact =
+          ratio * static_cast<double>(arbiter_(job_.samples, static_cast<std::size_t>(order_[i]),
+                                               static_cast<std::size_t>(order_[place])));
+      side = Side::between;
+      if (exact < grid.near) {
+        side = Side::near;
+      } else if (star_ && (job_.options.rule == ReliefRule::surf_star || exact > grid.far)) {
+        side = Side::far;
+      }
     }
   }
 
