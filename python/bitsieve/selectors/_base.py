@@ -29,8 +29,6 @@ from bitsieve.selectors._seeding import seeded
 
 __all__ = ["SearchSelector", "weighted_frequency"]
 
-_LONG_EVALUATION = 10.0  # seconds
-
 
 class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A feature selector that drives a search over masks with a compiled fitness.
