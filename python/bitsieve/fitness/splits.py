@@ -6,7 +6,7 @@ import hashlib
 import numbers
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,12 @@ class FreshFolds:
     codes: NDArray[np.int32]
     stratified: bool
     groups: NDArray[np.int32] | None = None
+
+    resample: ClassVar[bool] = True
+
+    @property
+    def n_splits(self) -> int:
+        return self.n_folds * self.n_repeats
 
     @property
     def n_groups(self) -> int:
@@ -102,6 +108,12 @@ class FixedSplits:
     pairs: list[Split]
     fresh: FreshFolds | None
     text: str
+
+    resample: ClassVar[bool] = False
+
+    @property
+    def n_splits(self) -> int:
+        return len(self.pairs)
 
     def splits(self, seed: int = 0) -> list[Split]:
         return [(train.copy(), test.copy()) for train, test in self.pairs]
