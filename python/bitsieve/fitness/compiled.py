@@ -81,7 +81,7 @@ class CompiledFitness(Fitness):
             n_classes=self._n_classes,
             n_repeats=0 if fresh is None else fresh.n_repeats,
             n_folds=0 if fresh is None else fresh.n_folds,
-            stratified=fresh is None or fresh.stratified,
+            stratified=fresh is None or fresh.strata is not None,
             **self._settings(),
         )
         if isinstance(splits, FixedSplits):

@@ -12,9 +12,9 @@ from sklearn.base import clone, is_classifier, is_regressor
 from bitsieve._once import info_once
 from bitsieve.data import Table
 from bitsieve.fitness.base import Fitness
+from bitsieve.fitness.cv import make_splits
 from bitsieve.fitness.options import FitnessOptions, Problem
 from bitsieve.fitness.registry import serve
-from bitsieve.fitness.splits import make_splits
 from bitsieve.fitness.taking import last_step, takes_missing, takes_weights
 
 # Below so many steps nobody waits; from so many seconds on the user is told.
