@@ -35,7 +35,8 @@ ALLOWED = {
     "masks": {"_checks", "_core", "_errors"},
     "data": {"_checks", "_core", "_errors", "_threads", "_version"},
     "datasets": {"data"},
-    "filters": {"_checks", "_core", "_errors", "_threads", "data"},
+    "discrete": {"_checks", "_core", "_errors", "_threads", "data"},
+    "filters": {"_checks", "_core", "_errors", "_threads", "data", "discrete"},
     "fitness": {
         "_checks",
         "_core",
@@ -65,6 +66,7 @@ ALLOWED = {
         "_threads",
         "_version",
         "data",
+        "discrete",
         "filters",
         "fitness",
         "masks",
