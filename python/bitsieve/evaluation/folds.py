@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 
-from bitsieve import _core
 from bitsieve._checks import is_whole, key_of
 from bitsieve._errors import plural
+from bitsieve._random import SeedWords, Stream
 from bitsieve.data.groups import group_codes, group_values
 
 __all__ = ["Folds", "fold_seed", "outer_folds"]
-
-_OUTER = 7  # stream of Philox; those below are the search's and the rankers'
 
 Folds = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
@@ -118,14 +116,14 @@ def fold_seed(random_state: Any, fold: int) -> int:
     Returns
     -------
     int
-        In [0, 2**32): the high half of word ``fold`` of the Philox stream for outer folds.
+        In [0, 2**32): the high half of word ``fold`` of the stream for outer folds.
 
     Examples
     --------
     >>> fold_seed(0, 1) == fold_seed(0, 1) != fold_seed(0, 2)
     True
     """
-    return int(_core.philox(key_of(random_state), _OUTER, fold // 4, 4)[fold % 4]) >> 32
+    return SeedWords(key_of(random_state), Stream.outer_folds).one(fold) >> 32
 
 
 def _splitter(
