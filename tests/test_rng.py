@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 
 from bitsieve import _core
 
@@ -17,9 +18,9 @@ def _twin(seed: int, stream: int, offset: int, n: int) -> np.ndarray:
     return generator.random_raw(n)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 42, 2**63, MAX])
-@pytest.mark.parametrize("stream", [0, 1, 2, 3, MAX])
-@pytest.mark.parametrize("offset", [0, 1, 1000, 2**63])
+@each("seed", [0, 1, 42, 2**63, MAX])
+@each("stream", [0, 1, 2, 3, MAX])
+@each("offset", [0, 1, 1000, 2**63])
 def test_bits_of_numpy(seed: int, stream: int, offset: int) -> None:
     ours = _core.philox(seed, stream, offset, 23)
     assert ours.dtype == np.uint64
@@ -52,7 +53,7 @@ def test_bits_are_balanced() -> None:
     assert np.abs(bits.sum(axis=0, dtype=np.int64) - 2048).max() < 5 * 32
 
 
-@pytest.mark.parametrize("seed", [-1, 2**64])
+@each("seed", [-1, 2**64])
 def test_seed_out_of_range_is_refused(seed: int) -> None:
     with pytest.raises((TypeError, OverflowError)):
         _core.philox(seed, 1, 0, 1)
