@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from each import each
 
 import bitsieve
 
@@ -190,7 +191,7 @@ def test_imports_are_absolute() -> None:
     assert not broken, broken
 
 
-@pytest.mark.parametrize("room", sorted(ALLOWED))
+@each("room", sorted(ALLOWED))
 def test_room_takes_only_what_it_may(room: str) -> None:
     broken = [
         i
@@ -212,7 +213,7 @@ def test_selectors_is_the_only_room_that_knows_search_and_fitness() -> None:
     assert both <= {"selectors"}
 
 
-@pytest.mark.parametrize("package", sorted(ONLY_IN))
+@each("package", sorted(ONLY_IN))
 def test_package_stays_in_its_room(package: str) -> None:
     broken = [
         i for i in IMPORTS if i.target.split(".")[0] == package and i.room not in ONLY_IN[package]
@@ -220,7 +221,7 @@ def test_package_stays_in_its_room(package: str) -> None:
     assert not broken, _told(broken)
 
 
-@pytest.mark.parametrize("room", sorted(FORBIDDEN))
+@each("room", sorted(FORBIDDEN))
 def test_room_does_without(room: str) -> None:
     broken = [i for i in IMPORTS if i.room == room and i.target.split(".")[0] in FORBIDDEN[room]]
     assert not broken, _told(broken)
