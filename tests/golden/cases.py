@@ -37,7 +37,7 @@ class Case:
 
 def uniform(key: int, *shape: int) -> NDArray[np.float64]:
     """Numbers in [0, 1) from the words of a Philox stream, by shifts alone."""
-    words = _core.philox(key, 9, 0, int(np.prod(shape)))
+    words = _core.philox(key, _core.Stream.tests, 0, int(np.prod(shape)))
     return ((words >> np.uint64(11)).astype(np.float64) * 2.0**-53).reshape(shape)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 
-from bitsieve import _core
 from bitsieve._checks import is_whole, key_of
 from bitsieve._errors import plural
+from bitsieve._random import SeedWords, Stream
 from bitsieve.data.groups import (
     count_parted_groups,
     group_codes,
@@ -21,8 +21,6 @@ from bitsieve.data.groups import (
 )
 
 __all__ = ["Folds", "fold_seed", "outer_folds"]
-
-_OUTER = 7  # stream of Philox; those below are the search's and the rankers'
 
 Folds = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
@@ -119,14 +117,14 @@ def fold_seed(random_state: Any, fold: int) -> int:
     Returns
     -------
     int
-        In [0, 2**32): the high half of word ``fold`` of the Philox stream for outer folds.
+        In [0, 2**32): the high half of word ``fold`` of the stream for outer folds.
 
     Examples
     --------
     >>> fold_seed(0, 1) == fold_seed(0, 1) != fold_seed(0, 2)
     True
     """
-    return int(_core.philox(key_of(random_state), _OUTER, fold // 4, 4)[fold % 4]) >> 32
+    return SeedWords(key_of(random_state), Stream.outer_folds).one(fold) >> 32
 
 
 def _splitter(
