@@ -16,5 +16,14 @@ from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.compiler import compile
 from bitsieve.fitness.general import GeneralFitness
 from bitsieve.fitness.knn import KnnFitness
+from bitsieve.fitness.metrics import balanced_error_rate, cost_scorer, mean_cost
 
-__all__ = ["Fitness", "GeneralFitness", "KnnFitness", "compile"]
+__all__ = [
+    "Fitness",
+    "GeneralFitness",
+    "KnnFitness",
+    "balanced_error_rate",
+    "compile",
+    "cost_scorer",
+    "mean_cost",
+]
