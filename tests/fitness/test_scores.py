@@ -280,7 +280,7 @@ def test_scores_are_those_of_scikit_learn(scorings: Callable[[Problem], Iterator
         for k, problem in enumerate(problems(8)):
             for scoring in list(scorings(problem))[k % 5 :: 5]:  # each with some of the problems
                 agree(problem, scoring, counted)
-    assert counted[0] > 50
+    assert counted[0] > 30
     assert counted[1] > 10
 
 
@@ -381,7 +381,7 @@ def test_scores_are_a_function_of_the_outputs_alone() -> None:
 
 
 def test_values_that_scikit_learn_refuses_have_no_score() -> None:
-    problem = Problem(np.random.default_rng(0), 3, "shares", list("abc"))
+    problem = Problem(np.random.default_rng(0), 3, "shares", range(3))
     for scoring in ("roc_auc_ovr", "roc_auc_ovo", "average_precision", "neg_log_loss"):
         score = compiled_score(KNeighborsClassifier(), scoring, problem.table)
         assert np.isfinite(problem.compiled(score)[:2]).all()

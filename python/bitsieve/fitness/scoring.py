@@ -14,8 +14,10 @@ to scores.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from numbers import Real
 from typing import Any, Literal, TypeAlias
 
@@ -23,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.dummy import DummyClassifier
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, check_scoring
 from sklearn.utils.multiclass import type_of_target
 
@@ -195,8 +198,9 @@ class _Asked:
             return True
         if type_of_target(self.classes) not in ("binary", "multiclass"):
             return False
-        is_binary = self.n_classes <= 2
-        return not is_binary or self.label is None or self.code(self.label) is not None
+        if self.label is None or self.code(self.label) is not None:
+            return True
+        return self.n_classes > 2 and _ignores_label_of_many()
 
     def code(self, label: Any) -> int | None:
         assert self.classes is not None
@@ -216,6 +220,20 @@ class _Asked:
         """Tell whether labels are all the classes, in order."""
         codes = self.codes(labels)
         return codes is not None and codes.tolist() == list(range(self.n_classes))
+
+
+@cache
+def _ignores_label_of_many() -> bool:
+    """Tell whether a scorer minds no pos_label where it finds three classes; this has changed."""
+    y = np.array(["a", "b", "c"])
+    model = DummyClassifier(strategy="prior").fit(np.zeros((3, 1)), y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            metrics.make_scorer(metrics.f1_score, average="macro")(model, np.zeros((3, 1)), y)
+        except ValueError:
+            return False
+    return True
 
 
 def _accuracy(asked: _Asked) -> _Options | None:
