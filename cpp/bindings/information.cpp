@@ -21,7 +21,7 @@ namespace {
 using Wholes =
     std::variant<Array<float>, Array<double>, Bytes, Array<std::int8_t>, Array<std::int16_t>,
                  Codes, Lists>;
-using Target = std::variant<Bytes, Codes>;  // a code a sample
+using LevelCodes = std::variant<Bytes, Codes>;  // a code a sample
 
 Correction correction_of(const std::string& name, double prior) {
   if (name == "none") return Correction::none;
@@ -79,7 +79,7 @@ class PyDiscreteTable {
     });
   }
 
-  Array<double> joint_entropy(const Target& target, int n_levels,
+  Array<double> joint_entropy(const LevelCodes& target, int n_levels,
                               const std::optional<Lists>& features,
                               const std::string& correction, double prior) const {
     const EntropyTable entropy(table_->n(), correction_of(correction, prior), prior);
@@ -89,7 +89,7 @@ class PyDiscreteTable {
     });
   }
 
-  Array<double> mutual_information(const Target& target, int n_levels,
+  Array<double> mutual_information(const LevelCodes& target, int n_levels,
                                    const std::optional<Lists>& features,
                                    const std::string& correction, double prior) const {
     const EntropyTable entropy(table_->n(), correction_of(correction, prior), prior);
@@ -100,8 +100,8 @@ class PyDiscreteTable {
     });
   }
 
-  Array<double> conditional_mutual_information(const Target& target, int n_levels,
-                                               const Target& given, int n_given,
+  Array<double> conditional_mutual_information(const LevelCodes& target, int n_levels,
+                                               const LevelCodes& given, int n_given,
                                                const std::optional<Lists>& features,
                                                const std::string& correction, double prior) const {
     const EntropyTable entropy(table_->n(), correction_of(correction, prior), prior);
@@ -114,7 +114,7 @@ class PyDiscreteTable {
     });
   }
 
-  Array<double> joint_mutual_information(const Target& target, int n_levels, const Target& given,
+  Array<double> joint_mutual_information(const LevelCodes& target, int n_levels, const LevelCodes& given,
                                          int n_given, const std::optional<Lists>& features,
                                          const std::string& correction, double prior) const {
     const EntropyTable entropy(table_->n(), correction_of(correction, prior), prior);
@@ -130,7 +130,7 @@ class PyDiscreteTable {
   const DiscreteTable& table() const { return *table_; }
   int n_threads() const { return n_threads_; }
 
-  Variable variable(const Target& target, int n_levels, const std::string& name) const {
+  Variable variable(const LevelCodes& target, int n_levels, const std::string& name) const {
     require(n_levels >= 1 && n_levels <= (1 << 24), "n_levels must lie in [1, 2^24]");
     std::vector<std::uint32_t> wide(table_->n());
     const auto widen = [&](const auto& codes) {
@@ -195,7 +195,7 @@ class PyDiscreteTable {
   int n_threads_;
 };
 
-py::tuple run_information(const PyDiscreteTable& table, const Target& target, int n_levels,
+py::tuple run_information(const PyDiscreteTable& table, const LevelCodes& target, int n_levels,
                           const std::string& criterion, std::size_t n_select, double beta,
                           const std::string& correction, double prior, bool lazy, Threads n_threads) {
   GreedySettings settings;
