@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve.data.hot import make_hot_copy
+from bitsieve import _core
+from bitsieve.data import Table
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.options import Problem
-from bitsieve.fitness.scoring import Predicted, built_in, needs_predictions_only
+from bitsieve.fitness.output_scorer import OutputScorer
+from bitsieve.fitness.scoring import compiled_score, refusal_of_scoring
 from bitsieve.fitness.splits import FixedSplits, FreshFolds, Split
 from bitsieve.masks import Masks
 
@@ -20,6 +22,8 @@ __all__ = ["CompiledFitness", "refusal_of_data"]
 
 # What a trial is made of: enough to be measured, little enough not to be noticed.
 _TRIAL_SAMPLES, _TRIAL_FEATURES = 2048, 256
+
+_OUTPUTS_AT_ONCE = 64  # masks whose outputs are written down together
 
 # float32 sums of squares must stay far from overflow. (Underflow is within the error bounds.)
 _LARGEST_SQUARE = 1e36
@@ -40,8 +44,9 @@ def refusal_of_data(problem: Problem) -> str | None:
     table, splits, scoring = problem.table, problem.splits, problem.options.scoring
     if problem.options.sample_weight is not None:
         return "sample_weight has no kernel"
-    if not needs_predictions_only(scoring):
-        return "a scoring function of your own has no kernel"
+    reason = refusal_of_scoring(problem.options.estimator, scoring)
+    if reason is not None:
+        return reason
     if isinstance(splits, FixedSplits) and splits.repeats_samples():
         return "a split that lists a sample twice has no kernel"
     if isinstance(splits, FixedSplits) and splits.trains_on_tests():
@@ -72,14 +77,11 @@ class CompiledFitness(Fitness):
         self._fits_by_seed = self._depends_on_seed()
         if not self._fits_by_seed:
             self._check_splits(splits.splits(0))
-        self._built_in = built_in(options.estimator, options.scoring)
+        self._score = compiled_score(options.estimator, options.scoring, table)
+        self._scorer = OutputScorer(options.estimator, options.scoring, table)
         fresh = splits if isinstance(splits, FreshFolds) else None
         self._core = self._core_class(
-            features=table.features,
-            n_samples=table.n_samples,
-            X=table.X,
-            max_abs=table.max_abs,
-            exact=table.exact,
+            table.core,
             codes=table.codes,
             n_classes=self._n_classes,
             n_repeats=0 if fresh is None else fresh.n_repeats,
@@ -111,10 +113,6 @@ class CompiledFitness(Fitness):
     def _settings(self) -> dict[str, Any]:
         """Return what the core takes of the estimator."""
 
-    @abstractmethod
-    def _probabilities(self, words: Any, seeds: Any) -> NDArray[np.float64]:
-        """Return out-of-fold probabilities of one mask, shape (n_tests, n_classes)."""
-
     @property
     def _n_classes(self) -> int:
         assert self.table.classes is not None
@@ -124,14 +122,10 @@ class CompiledFitness(Fitness):
         # n^2 (a k + b) for a mask of k features, with a and b from a trial on this machine.
         rows = np.linspace(0, self.n_samples - 1, min(self.n_samples, _TRIAL_SAMPLES), dtype=int)
         p = min(self.n_features, _TRIAL_FEATURES)
-        hot = make_hot_copy(self.table.X[rows, :p])
+        part = Table(self.table.X[rows, :p])
         assert self.table.codes is not None
         trial = self._core_class(
-            features=hot.features,
-            n_samples=len(rows),
-            X=np.ascontiguousarray(self.table.X[rows, :p]),
-            max_abs=hot.max_abs,
-            exact=False,
+            part.core,
             codes=np.ascontiguousarray(self.table.codes[rows]),
             n_classes=self._n_classes,
             n_repeats=1,
@@ -145,7 +139,7 @@ class CompiledFitness(Fitness):
             took = []
             for _ in range(3):  # the first wakes the threads and touches the memory
                 start = time.perf_counter()
-                trial.evaluate(words, np.zeros(1, np.uint64), False, self._n_jobs)
+                trial.evaluate(words, np.zeros(1, np.uint64), _core.Score("accuracy"), self._n_jobs)
                 took.append(time.perf_counter() - start)
             seconds.append(min(took))
         each = max(seconds[1] - seconds[0], 0.0) / max(p - 1, 1)
@@ -157,46 +151,38 @@ class CompiledFitness(Fitness):
         if self._fits_by_seed:
             for seed in np.unique(seeds):
                 self._check_splits(self._splits.splits(int(seed)))
-        if self._built_in is None:
-            return self._score_predictions(masks, seeds)
-        balanced = self._built_in == "balanced_accuracy"
-        scores: NDArray[np.float64]
-        if masks.is_compact:
+        if self._score is None:
+            scores = np.full((len(masks), self.n_splits), np.nan)
+        elif masks.is_compact:
             scores = self._core.evaluate_flips(
-                masks.base, masks.indices, masks.indptr, seeds, balanced, self._n_jobs
+                masks.base, masks.indices, masks.indptr, seeds, self._score, self._n_jobs
             )
         else:
-            scores = self._core.evaluate(masks.words, seeds, balanced, self._n_jobs)
+            scores = self._core.evaluate(masks.words, seeds, self._score, self._n_jobs)
+        undefined = np.flatnonzero(np.isnan(scores).any(axis=1))
+        for begin in range(0, len(undefined), _OUTPUTS_AT_ONCE):
+            some = undefined[begin : begin + _OUTPUTS_AT_ONCE]
+            scores[some] = self._ask_scikit_learn(masks[some], seeds[some], scores[some])
         return scores
 
-    def _score_predictions(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Score out-of-fold predictions by any scikit-learn scorer, mask by mask."""
-        from sklearn.dummy import DummyClassifier
-        from sklearn.metrics import check_scoring
-
-        assert self.table.y is not None and self.table.classes is not None
-        assert self.table.codes is not None
-        y, codes, classes = self.table.y, self.table.codes, self.table.classes
-        options = self.problem.options
-        scorer = check_scoring(options.estimator, scoring=options.scoring)
-        out = np.empty((len(masks), self.n_splits))
-        counts = masks.counts()
-        for m in range(len(masks)):
-            words = masks[m].words  # one at a time: a neighborhood stays compact
-            probabilities = self._probabilities(words, seeds[m : m + 1])
-            features = masks.indices_of(m) if counts[m] else np.arange(1)
-            position = 0
-            for s, (train, test) in enumerate(self._splits.splits(int(seeds[m]))):
-                X_test = self.table.X[np.ix_(test, features)]
-                if counts[m] == 0:
-                    fitted = DummyClassifier(strategy="prior").fit(self.table.X[train], y[train])
-                else:
-                    present = np.unique(codes[train])
-                    part = probabilities[position : position + len(test)]
-                    fitted = Predicted(part[:, present], classes[present])
-                out[m, s] = scorer(fitted, X_test, y[test])
-                position += len(test)
-        return out
+    def _ask_scikit_learn(
+        self, masks: Masks, seeds: NDArray[np.uint64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Replace scores that are NaN by those of scikit-learn's scorer on the same outputs."""
+        classes, values = self._core.outputs(masks.words, seeds, self._n_jobs)
+        reads = None if values is None else self._core.kind
+        return np.stack(
+            [
+                self._scorer.score(
+                    self._splits.splits(int(seeds[m])),
+                    classes=None if classes is None else classes[m],
+                    values=None if values is None else values[m],
+                    reads=reads,
+                    scores=scores[m],
+                )
+                for m in range(len(masks))
+            ]
+        )
 
 
 def _lists(parts: list[NDArray[np.intp]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

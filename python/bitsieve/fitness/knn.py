@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bitsieve import _core
 from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.options import Problem
@@ -50,11 +47,6 @@ class KnnFitness(CompiledFitness):
                 f"n_neighbors={self._n_neighbors} is more than the {fewest} training samples "
                 f"{left}; lower n_neighbors or raise cv"
             )
-
-    def _probabilities(self, words: Any, seeds: Any) -> NDArray[np.float64]:
-        votes = self._core.votes(words, seeds, self._n_jobs)[0]
-        shares: NDArray[np.float64] = votes / self._n_neighbors
-        return shares
 
 
 class _Kernel:
