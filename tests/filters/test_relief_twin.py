@@ -11,6 +11,7 @@ import pytest
 import twin_relief as twin
 
 from bitsieve import _core, filters
+from bitsieve._random import Random, Stream
 from bitsieve.filters import _relief_dispatch
 from bitsieve.filters._relief_general import general_scores, pair_distances
 from bitsieve.filters._relief_neighbours import Method
@@ -93,8 +94,7 @@ def test_weights_by_rank(sigma: float) -> None:
 
 
 def _rows(n: int, n_instances: int, seed: int) -> list[int]:
-    generator = np.random.Generator(np.random.Philox(key=seed))
-    return sorted(generator.permutation(n)[:n_instances].tolist())
+    return sorted(Random(seed, Stream.instances).choice(n, n_instances).tolist())
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
