@@ -16,9 +16,9 @@ from bitsieve._errors import plural
 from bitsieve._random import SeedWords, Stream
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import check_target
-from bitsieve.filters._positions import positions_of_scores
 from bitsieve.filters.aggregation import METHODS, Method, combine, lacking_of, positions_of
 from bitsieve.filters.named import N_GREEDY, NamedFilter
+from bitsieve.filters.positions import positions_of_scores
 from bitsieve.selectors._bootstrap import draw
 from bitsieve.selectors._ranked import N_FEATURES, RankSelector, Scored
 from bitsieve.selectors._rankers import (
