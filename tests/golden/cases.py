@@ -237,8 +237,10 @@ def _nested() -> Found:
     }
 
 
-#: What differs from run to run and says nothing of the answer.
-_VOLATILE = re.compile(r"seconds|created|environment|command|repeat|path|files|^out$")
+#: What differs from run to run, or with who computes, and says nothing of the answer.
+_VOLATILE = re.compile(
+    r"seconds|created|environment|command|repeat|path|files|^out$|^kernel$|^fallback_reason$"
+)
 
 
 def _steady(value: Any) -> Any:

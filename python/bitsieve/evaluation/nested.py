@@ -19,6 +19,7 @@ from sklearn.utils.validation import column_or_1d
 
 from bitsieve._checks import RandomState, is_whole, key_of
 from bitsieve._errors import DuplicateSamplesWarning
+from bitsieve._once import said_once
 from bitsieve._random import outer_seeds, with_seed
 from bitsieve._scorers import own_scoring, refuse_undefined
 from bitsieve.data.copies import warn_of_copies
@@ -215,12 +216,13 @@ def nested_cross_validate(
         _warn_of_small_classes(getattr(search, "cv", None), labels, [train for train, _ in folds])
     seeds = outer_seeds(base, len(folds))
     n_features = n_columns(X)
-    rows = Parallel(n_jobs=n_jobs)(
-        delayed(_score_fold)(
-            selector, estimator, X, y, groups, fold, train, test, scorer, int(seed), n_features
+    with said_once():
+        rows = Parallel(n_jobs=n_jobs)(
+            delayed(_score_fold)(
+                selector, estimator, X, y, groups, fold, train, test, scorer, int(seed), n_features
+            )
+            for fold, ((train, test), seed) in enumerate(zip(folds, seeds, strict=True))
         )
-        for fold, ((train, test), seed) in enumerate(zip(folds, seeds, strict=True))
-    )
 
     scores = np.array([row.honest for row in rows])
     observed = np.array([row.observed for row in rows])

@@ -240,6 +240,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.stopped_early_ = self._stopped_early(result)
         self.final_cut_ = result.final_cut
         self.kernel_ = compiled.kernel
+        self.fallback_reason_ = compiled.fallback_reason
         if table.classes is not None:
             self.classes_ = table.classes
 
