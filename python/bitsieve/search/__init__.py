@@ -8,12 +8,13 @@
 
 A search sees masks and scores and nothing else; this room imports neither a fitness, nor data, nor
 scikit-learn. A new search is a class with the methods of :class:`Search`; it gets budgets,
-checkpoints, history and final measurement from :func:`run`.
+checkpoints, history and final measurement from :func:`run`. One that has an answer of its own also
+has :meth:`~RecommendingSearch.recommend`.
 """
 
 from __future__ import annotations
 
-from bitsieve.search.protocol import Fitness, Search, SeededSearch
+from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, SeededSearch
 from bitsieve.search.result import Finalist, RunResult
 from bitsieve.search.run import run
 from bitsieve.search.seeds import check_random_state
@@ -27,6 +28,7 @@ __all__ = [
     "Finalist",
     "Fitness",
     "Preset",
+    "RecommendingSearch",
     "RunResult",
     "Search",
     "SeededSearch",
