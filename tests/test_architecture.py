@@ -36,7 +36,8 @@ ALLOWED = {
     "masks": {"_checks", "_core", "_errors", "_flips"},
     "data": {"_checks", "_core", "_errors", "_threads", "_version"},
     "datasets": {"data"},
-    "filters": {"_checks", "_core", "_errors", "_threads", "data"},
+    "discrete": {"_checks", "_core", "_errors", "_threads", "data"},
+    "filters": {"_checks", "_core", "_errors", "_threads", "data", "discrete"},
     "fitness": {
         "_checks",
         "_core",
@@ -66,6 +67,7 @@ ALLOWED = {
         "_threads",
         "_version",
         "data",
+        "discrete",
         "filters",
         "fitness",
         "masks",
