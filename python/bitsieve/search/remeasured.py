@@ -36,16 +36,18 @@ class Remeasured(Choice):
     def take(
         self, masks: Masks, scores: Scores, iteration: int, evaluation: int
     ) -> tuple[float, int]:
+        # Of a compact neighbourhood only the masks that can matter are written down.
+        looked, rows = masks, self._rows
+        if masks.is_compact:
+            looked, rows = masks[self._rows], list(range(len(self._rows)))
+        counts = looked.counts()
         first, n_selected = float("nan"), 0
-        counts = None if masks.is_compact else masks.counts()
-        for rank, i in enumerate(self._rows):
-            mask, row = (masks, i) if counts is not None else (masks[i], 0)
-            count = int(counts[i] if counts is not None else mask.counts()[0])
-            score = float(scores[i])
+        for rank, (i, row) in enumerate(zip(self._rows, rows, strict=True)):
+            score, count = float(scores[i]), int(counts[row])
             if rank == 0:
                 first, n_selected = score, count
             if count > 0:  # an empty mask is no selection
-                self.add(mask.key(row), score, count, iteration, evaluation + i)
+                self.add(looked.key(row), score, count, iteration, evaluation + i)
         return first, n_selected
 
     def entries(self) -> list[Entry]:
