@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 from bitsieve import Masks
 
@@ -27,8 +28,8 @@ def _twin_words(array: np.ndarray) -> np.ndarray:
     return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
 
 
-@pytest.mark.parametrize("p", SIZES)
-@pytest.mark.parametrize("m", [0, 1, 5])
+@each("p", SIZES)
+@each("m", [0, 1, 5])
 def test_bool_round_trip_and_words(m: int, p: int) -> None:
     array = _random(m, p)
     masks = Masks.from_bool(array)
@@ -40,7 +41,7 @@ def test_bool_round_trip_and_words(m: int, p: int) -> None:
     assert masks.counts().dtype == np.int64
 
 
-@pytest.mark.parametrize("p", SIZES)
+@each("p", SIZES)
 def test_words_and_indices_round_trip(p: int) -> None:
     array = _random(4, p)
     masks = Masks.from_bool(array)
@@ -59,7 +60,7 @@ def test_indices_may_repeat_and_come_in_any_order() -> None:
     assert Masks.from_indices(iter([np.array([0, 2], np.uint8)]), 3).to_bool().tolist() == expected
 
 
-@pytest.mark.parametrize("p", SIZES)
+@each("p", SIZES)
 def test_empty_and_full_keep_tail_bits_zero(p: int) -> None:
     empty, full = Masks.empty(p), Masks.full(p)
     assert (len(empty), len(full)) == (1, 1)
@@ -73,7 +74,7 @@ def test_one_dimension_is_one_mask() -> None:
     assert Masks.from_bool([True, False]).to_bool().tolist() == [[True, False]]
 
 
-@pytest.mark.parametrize("layout", ["fortran", "strided", "readonly", "list"])
+@each("layout", ["fortran", "strided", "readonly", "list"])
 def test_layout_of_the_input_does_not_matter(layout: str) -> None:
     array = _random(6, 70)
     given = {
@@ -88,7 +89,7 @@ def test_layout_of_the_input_does_not_matter(layout: str) -> None:
 
 
 class TestCompact:
-    @pytest.mark.parametrize("p", SIZES)
+    @each("p", SIZES)
     def test_equals_its_expansion(self, p: int) -> None:
         base = _random(1, p)[0]
         masks = Masks.neighbours(base, p)
@@ -113,9 +114,7 @@ class TestCompact:
         assert masks.key(0) == masks.key(2)
         assert len(Masks.neighbours(base, 5, flips=[])) == 0
 
-    @pytest.mark.parametrize(
-        "which", [2, -1, slice(1, 60, 7), slice(0, 0), np.array([5, 0, 5]), [64, 3]]
-    )
+    @each("which", [2, -1, slice(1, 60, 7), slice(0, 0), np.array([5, 0, 5]), [64, 3]])
     def test_parts_are_those_of_the_expansion(self, which: object) -> None:
         base = _random(1, 65)[0]
         expanded = Masks.from_bool(base ^ np.eye(65, dtype=bool))
@@ -240,9 +239,9 @@ class TestSequence:
         assert repr(Masks.neighbours([True, False], 2)) == "<Masks: compact, 2 of 2 features>"
 
 
-@pytest.mark.parametrize("p", [1, 63, 64, 65])
-@pytest.mark.parametrize("compact", [False, True])
-@pytest.mark.parametrize("protocol", [2, pickle.HIGHEST_PROTOCOL])
+@each("p", [1, 63, 64, 65])
+@each("compact", [False, True])
+@each("protocol", [2, pickle.HIGHEST_PROTOCOL])
 def test_pickle_and_copy(p: int, compact: bool, protocol: int) -> None:
     base = _random(1, p)[0]
     masks = Masks.neighbours(base, p) if compact else Masks.from_bool(base)
@@ -288,12 +287,12 @@ class TestRefusals:
         with pytest.raises(TypeError, match=r"Masks\.from_bool, from_indices"):
             Masks()
 
-    @pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.float64, object])
+    @each("dtype", [np.int64, np.uint8, np.float64, object])
     def test_numbers_are_not_masks(self, dtype: type) -> None:
         with pytest.raises(ValueError, match=r"boolean.*got dtype .*Masks\.from_indices.*astype"):
             Masks.from_bool(np.ones((2, 3), dtype=dtype))
 
-    @pytest.mark.parametrize("shape", [(), (0,), (2, 0), (1, 2, 3)])
+    @each("shape", [(), (0,), (2, 0), (1, 2, 3)])
     def test_shape(self, shape: tuple[int, ...]) -> None:
         with pytest.raises(ValueError, match="shape"):
             Masks.from_bool(np.ones(shape, dtype=bool))
@@ -313,7 +312,7 @@ class TestRefusals:
         with pytest.raises(ValueError, match=message):
             Masks.from_indices(subsets, 3)  # type: ignore[arg-type]
 
-    @pytest.mark.parametrize(
+    @each(
         "words",
         [np.zeros((1, 2), np.uint64), np.zeros((1, 1), np.int64), np.zeros(1, np.uint64)],
     )
@@ -325,13 +324,13 @@ class TestRefusals:
         with pytest.raises(ValueError, match="past feature 2"):
             Masks.from_words(np.array([[8]], np.uint64), 3)
 
-    @pytest.mark.parametrize("n_features", [0, -1])
+    @each("n_features", [0, -1])
     def test_too_few_features(self, n_features: int) -> None:
         for make in (Masks.empty, Masks.full, lambda p: Masks.from_indices([], p)):
             with pytest.raises(ValueError, match=f"at least 1, got {n_features}"):
                 make(n_features)
 
-    @pytest.mark.parametrize("n_features", [2.0, "2", True, None])
+    @each("n_features", [2.0, "2", True, None])
     def test_number_of_features_of_another_type(self, n_features: object) -> None:
         with pytest.raises(ValueError, match="n_features must be a whole number"):
             Masks.empty(n_features)  # type: ignore[arg-type]

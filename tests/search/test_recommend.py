@@ -14,10 +14,10 @@ from test_run import Clock, Interrupted, Timed
 from toys import Planted, Recommending, Resampleable, Scripted, Sequential, planted
 
 from bitsieve._errors import CheckpointMismatch
+from bitsieve._random import SeedWords, Stream
 from bitsieve.fitness import compile
 from bitsieve.masks import Masks
 from bitsieve.search import BinarySPSASearch, run
-from bitsieve.search.seeds import MEASUREMENT, SeedWords
 
 NONE = None
 
@@ -137,7 +137,7 @@ def test_patience_counts_iterations_without_a_better_recommendation():
 def test_it_is_measured_on_seeds_that_had_no_part_in_anything():
     p = 9
     fresh = Planted(planted(p), noise=0.3)
-    expected = SeedWords(4, MEASUREMENT).take(5, 5)
+    expected = SeedWords(4, Stream.measurement).take(5, 5)
     for toy in (fresh, Resampleable(planted(p), noise=0.3, resample=False)):
         for folds in ("common", "independent"):
             toy.calls.clear()
@@ -272,7 +272,7 @@ def test_time_for_it_is_kept_and_what_is_cut_is_said(monkeypatch, tmp_path):
     result = go(Sequential(12, 12), Timed(clock, planted(12), noise=0.3), max_time=14.5)
     assert result.final_cut == "the recommended mask was measured 2 times instead of 5"
     assert (result.n_final_evaluations, clock.now) == (2, 114.0)
-    seeds = SeedWords(0, MEASUREMENT).take(5, 2)
+    seeds = SeedWords(0, Stream.measurement).take(5, 2)
     toy = Planted(planted(12), noise=0.3)
     again = np.mean([toy.evaluate(result.mask, int(seed))[0] for seed in seeds])
     assert result.best_score == pytest.approx(again, rel=1e-12)
