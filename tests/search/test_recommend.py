@@ -174,9 +174,13 @@ def scripted(n_iterations, p=70):
     return lambda: Recommending(asks, recommended)
 
 
-@pytest.mark.parametrize("folds", ["common", "independent"])
-@pytest.mark.parametrize("resample", [True, False])
-def test_interrupted_anywhere_it_ends_the_same(tmp_path, folds, resample):
+def test_interrupted_anywhere_it_ends_the_same(tmp_path):
+    for folds, resample in (("common", True), ("independent", True), ("common", False)):
+        directory = tmp_path / f"{folds} {resample}"
+        interrupt(directory, folds, resample)
+
+
+def interrupt(directory, folds, resample):
     new = scripted(60)
     truth = planted(70)
 
@@ -190,7 +194,7 @@ def test_interrupted_anywhere_it_ends_the_same(tmp_path, folds, resample):
     while True:
         fitness = Interrupted(truth, noise=0.1, resample=resample, at=int(rng.integers(2, 15)))
         try:
-            once(fitness, checkpoint=tmp_path)
+            once(fitness, checkpoint=directory)
         except KeyboardInterrupt as stop:
             n_stops += 1
             partial = stop.partial_result
@@ -205,15 +209,15 @@ def test_interrupted_anywhere_it_ends_the_same(tmp_path, folds, resample):
             break
     assert n_stops > 4
     calls = len(toy.calls)
-    result = once(toy, checkpoint=tmp_path)
+    result = once(toy, checkpoint=directory)
     assert len(toy.calls) == calls  # given back
     assert_same_run(result, whole)
     assert result.n_final_evaluations == whole.n_final_evaluations > 3
     # Stopped where the search recommends something, and gone on where limits are raised.
     stop = int(np.flatnonzero(whole.history["n_selected"])[20]) + 1
-    short = once(toy, checkpoint=tmp_path / "short", max_iter=stop)
+    short = once(toy, checkpoint=directory / "short", max_iter=stop)
     assert short.mask.counts()[0] == whole.history["n_selected"][stop - 1]
-    longer = once(toy, checkpoint=tmp_path / "short")
+    longer = once(toy, checkpoint=directory / "short")
     assert longer.resumed_at == stop
     assert_same_run(longer, whole)
 

@@ -15,10 +15,11 @@ has :meth:`~RecommendingSearch.recommend`.
 from __future__ import annotations
 
 from bitsieve._checks import key_of as check_random_state
+from bitsieve.search.presets import PRESETS, Preset, preset_of
 from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, SeededSearch
 from bitsieve.search.result import Finalist, RunResult
 from bitsieve.search.run import run
-from bitsieve.search.spsa import PRESETS, BinarySPSASearch, Preset, preset_of
+from bitsieve.search.spsa import BinarySPSASearch
 from bitsieve.search.turn import Callback, Turn
 
 __all__ = [
