@@ -1,6 +1,7 @@
 // What each room of the extension adds to the module; the one place that includes pybind11.
 #pragma once
 
+#include <pybind11/native_enum.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -19,7 +20,7 @@ void register_relief(pybind11::module_& module);
 void register_information(pybind11::module_& module);
 void register_correlation(pybind11::module_& module);
 void register_univariate(pybind11::module_& module);
-void register_discretize(pybind11::module_& module);
+void register_discrete(pybind11::module_& module);
 void register_search(pybind11::module_& module);
 
 // For InterruptScope: asks Python for a pending Ctrl-C, from the main thread of a GIL-free call.
@@ -34,7 +35,6 @@ using Codes = Array<std::int32_t>;
 using Lists = Array<std::int64_t>;
 using Numbers = Array<double>;
 using Values = std::variant<Array<float>, Array<double>>;
-
 
 // What a kernel relies on; a ValueError where it does not hold. Where a message has to be put
 // together, throw: it would be for every value that is fine.

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 import twin_relief_exact as twin
+from each import each_isa
 
 from bitsieve import filters
-from bitsieve.filters import _relief_dispatch
+from bitsieve.filters.relief import _dispatch
 
 NAMES = ("surf", "surf_star", "multisurf", "multisurf_star", "swrf_star")
 KINDS = ("whole", "scaled", "wide", "missing", "ramp", "weights")
@@ -85,23 +86,24 @@ def test_thousands_of_small_tables(kind: str) -> None:
     assert differing(kind, 2000 if kind == "whole" else 400, seed=1) == {}
 
 
+@each_isa
 def test_the_core_and_the_general_path_decide_alike(
     isa: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whole numbers, tenths, and ranges whose common denominator is too long for the core."""
     rng = np.random.default_rng(3)
-    monkeypatch.setattr(_relief_dispatch, "_FEW", 0)
-    suits = _relief_dispatch._suits_core
+    monkeypatch.setattr(_dispatch, "_FEW", 0)
+    suits = _dispatch._suits_core
     for kind in ("whole", "scaled", "wide"):
         for _ in range(8):
             X, y, options = table(rng, kind)
             X = np.tile(X, (2, 1))  # every sample twice
             y = np.r_[y, y]
             for name in NAMES[: 4 if kind == "wide" else 5]:
-                monkeypatch.setattr(_relief_dispatch, "_suits_core", suits)
+                monkeypatch.setattr(_dispatch, "_suits_core", suits)
                 compiled = ours(name, X, y, {**options, "n_jobs": 2})
                 np.testing.assert_array_equal(compiled, ours(name, X, y, {**options, "n_jobs": 1}))
-                monkeypatch.setattr(_relief_dispatch, "_suits_core", lambda problem: False)
+                monkeypatch.setattr(_dispatch, "_suits_core", lambda problem: False)
                 general = ours(name, X, y, options)
                 tolerance = 1e-6 if name == "swrf_star" else 1e-12
                 np.testing.assert_allclose(compiled, general, rtol=0, atol=tolerance)
@@ -123,6 +125,7 @@ def test_many_samples_at_their_limit() -> None:
     )
 
 
+@each_isa
 def test_levels_of_any_unit_are_exact_in_the_core(isa: str) -> None:
     """0, 1 and 2 in any unit, in a table too large for finer distances throughout."""
     rng = np.random.default_rng(5)

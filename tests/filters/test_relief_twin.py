@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 import twin_relief as twin
+from each import each, each_isa
 
 from bitsieve import _core, filters
-from bitsieve.filters import _relief_dispatch
-from bitsieve.filters._relief_general import general_scores, pair_distances
-from bitsieve.filters._relief_neighbours import Method
-from bitsieve.filters._relief_problem import Problem
+from bitsieve.filters.relief import _dispatch
+from bitsieve.filters.relief._general import general_scores, pair_distances
+from bitsieve.filters.relief._neighbours import Method
+from bitsieve.filters.relief._problem import Problem
 
 THRESHOLD = ("surf", "surf_star", "multisurf", "multisurf_star", "swrf_star")
 CLASSIFIERS = ("relief", "relieff", *THRESHOLD)
@@ -54,11 +55,10 @@ def known_scores(name: str, n: int, p: int, n_classes: int, dtype: Any, k: int |
     return twin_scores(name, X, y, discrete=discrete, **({} if k is None else {"k": k}))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(
-    ("n", "p", "n_classes"), [(3, 1, 2), (7, 5, 3), (23, 33, 2), (41, 9, 5), (33, 70, 3)]
-)
+@each("dtype", [np.float32, np.float64])
+@each(("n", "p", "n_classes"), [(3, 1, 2), (7, 5, 3), (23, 33, 2), (41, 9, 5), (33, 70, 3)])
 @pytest.mark.parametrize("name", CLASSIFIERS)
+@each_isa
 def test_is_the_twins(name: str, n: int, p: int, n_classes: int, dtype: Any, isa: str) -> None:
     X, y, discrete = made(n, p, n_classes, dtype)
     labels = np.array(["b", "c", "k", "m", "z"])[y]
@@ -70,8 +70,9 @@ def test_is_the_twins(name: str, n: int, p: int, n_classes: int, dtype: Any, isa
         assert found.dtype == np.float64
 
 
-@pytest.mark.parametrize("n_neighbors", [1, 4, 60])
+@each("n_neighbors", [1, 4, 60])
 @pytest.mark.parametrize("sigma", [None, 2.0])
+@each_isa
 def test_rrelieff_is_the_twins(n_neighbors: int, sigma: float | None, isa: str) -> None:
     X, _, discrete = made(31, 17, 2)
     y = np.random.default_rng(4).normal(size=31)
@@ -81,7 +82,7 @@ def test_rrelieff_is_the_twins(n_neighbors: int, sigma: float | None, isa: str) 
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("sigma", [0.7, 20.0])
+@each("sigma", [0.7, 20.0])
 def test_weights_by_rank(sigma: float) -> None:
     X, y, discrete = made(30, 8, 3)
     found = filters.relieff(
@@ -97,7 +98,7 @@ def _rows(n: int, n_instances: int, seed: int) -> list[int]:
     return sorted(generator.permutation(n)[:n_instances].tolist())
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@each("name", CLASSIFIERS)
 def test_some_samples_and_weighted_features(name: str) -> None:
     X, y, discrete = made(37, 11, 3)
     weights = np.arange(11.0)
@@ -110,8 +111,8 @@ def test_some_samples_and_weighted_features(name: str) -> None:
     np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance(name))
 
 
-@pytest.mark.parametrize("missing", ["probabilistic", "ignore"])
-@pytest.mark.parametrize("ramp", [None, (0.04, 0.10), (0.0, 0.9)])
+@each("missing", ["probabilistic", "ignore"])
+@each("ramp", [None, (0.04, 0.10), (0.0, 0.9)])
 @pytest.mark.parametrize("name", [*CLASSIFIERS, "rrelieff"])
 def test_missing_values_and_ramps(name: str, ramp: Any, missing: Any) -> None:
     X, y, discrete = made(26, 7, 3)
@@ -144,8 +145,8 @@ def test_the_general_path_is_the_compiled_one(name: str, monkeypatch: pytest.Mon
         return general_scores(problem, method)
 
     compiled = getattr(filters, name)(X, target, **options)
-    monkeypatch.setattr(_relief_dispatch, "_suits_core", lambda problem: False)
-    monkeypatch.setattr(_relief_dispatch, "general_scores", through_numpy)
+    monkeypatch.setattr(_dispatch, "_suits_core", lambda problem: False)
+    monkeypatch.setattr(_dispatch, "general_scores", through_numpy)
     found = getattr(filters, name)(X, target, **options)
     np.testing.assert_allclose(found, compiled, rtol=0, atol=tolerance(name))
     (problem,) = seen
@@ -167,7 +168,7 @@ def test_the_general_path_is_the_compiled_one_for_tables_of_all_sizes(
 ) -> None:
     """Widths about the blocks of the kernels, scales far apart, options by chance."""
     rng = np.random.default_rng(21)
-    suits = _relief_dispatch._suits_core
+    suits = _dispatch._suits_core
     for turn in range(120):
         name = (*CLASSIFIERS, "rrelieff")[turn % 8]
         n, p = int(rng.integers(2, 40)), int(rng.choice([1, 15, 31, 32, 33, 63, 65, 129, 1025]))
@@ -186,9 +187,9 @@ def test_the_general_path_is_the_compiled_one_for_tables_of_all_sizes(
         if name in ("relieff", "rrelieff"):
             options["n_neighbors"] = int(rng.integers(1, 15))
             options["weighting"] = ("equal", "exponential")[turn // 8 % 2]
-        monkeypatch.setattr(_relief_dispatch, "_suits_core", suits)
+        monkeypatch.setattr(_dispatch, "_suits_core", suits)
         compiled = getattr(filters, name)(X, y, **options)
-        monkeypatch.setattr(_relief_dispatch, "_suits_core", lambda problem: False)
+        monkeypatch.setattr(_dispatch, "_suits_core", lambda problem: False)
         found = getattr(filters, name)(X, y, **options)
         np.testing.assert_allclose(compiled, found, rtol=0, atol=10 * tolerance(name))
 
