@@ -107,7 +107,9 @@ def _named(mask: NDArray[np.bool_]) -> str:
 
 
 def _is_fresh(fitness: Any) -> bool:
-    return bool(getattr(fitness, "resample", True))
+    fresh = fitness.resample
+    expect(isinstance(fresh, (bool, np.bool_)), f"resample is {fresh!r}, neither True nor False")
+    return bool(fresh)
 
 
 def _is_whole(fitness: Any) -> bool:
@@ -178,17 +180,18 @@ def _alone_or_together(given: Given) -> None:
 
 @CONTRACT.clause
 def _compact_or_expanded(given: Given) -> None:
-    """one-flip neighbours score alike as a base with flips and as masks written down"""
+    """masks score alike as a base with flips (one each, or some) and as masks written down"""
     p = given.n_features
-    flips = order(5, p)[:9]
+    flips = order(5, p)[:8]
     for base in (given.masks[0], given.masks[0] & False, given.masks[0] | True):
-        compact = Masks.neighbours(base, p, flips)
-        written = base ^ (np.arange(p) == flips[:, None])
-        expected = _answer(given.make(1), written)
-        for n_jobs in given.threads:
-            got = _answer(given.make(n_jobs), compact)
-            when = f"as neighbors of {_named(base)} with n_jobs={n_jobs}"
-            _same_scores(got, expected, written, when)
+        for ends in (np.arange(1, len(flips) + 1), [0, 2, 4, len(flips)]):
+            compact = Masks.from_flips(base, [0, *ends], flips)
+            written = compact.to_bool()
+            expected = _answer(given.make(1), written)
+            for n_jobs in given.threads:
+                got = _answer(given.make(n_jobs), compact)
+                when = f"as flips of {_named(base)} with n_jobs={n_jobs}"
+                _same_scores(got, expected, written, when)
 
 
 @CONTRACT.clause
@@ -264,10 +267,10 @@ def _seeds(given: Given) -> None:
         _same_scores(each, got[:5], given.masks, f"with seed {seed} once a mask")
         answers.append(got)
     differ = any(not same(answer, answers[0]) for answer in answers)
-    if not _is_fresh(fitness):
-        expect(not differ, "resample is False, but the scores depend on the seed")
-    elif hasattr(fitness, "resample"):
+    if _is_fresh(fitness):
         expect(differ, "resample is True, but three seeds gave the same scores")
+    else:
+        expect(not differ, "resample is False, but the scores depend on the seed")
 
 
 @CONTRACT.clause
