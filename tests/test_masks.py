@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -121,6 +122,50 @@ class TestCompact:
         assert before.is_compact
         assert before == expanded[which]  # type: ignore[index]
 
+    def test_lists_of_flips(self) -> None:
+        rng = np.random.default_rng(4)
+        for p in SIZES:
+            base = _random(1, p)[0]
+            # None, one, all, the same twice and thrice (once alone counts), and some.
+            lists = [[], [p - 1], range(p), [0, 0], [p - 1, 0, p - 1, p - 1], rng.integers(0, p, 9)]
+            indptr, indices = np.cumsum([0, *map(len, lists)]), np.concatenate(lists).astype(int)
+            expected = np.array(
+                [
+                    base ^ (np.bincount(f, minlength=p) % 2 == 1)
+                    for f in map(lambda f: np.array(f, int), lists)
+                ]
+            )
+            for form in (
+                base,
+                base.tolist(),
+                Masks.from_bool(base),
+                Masks.neighbours(~base, p)[p // 2],
+            ):
+                masks = Masks.from_flips(form, indptr, indices)
+                if isinstance(form, Masks) and form.is_compact:
+                    expected = expected ^ base ^ form.to_bool()
+                assert masks.is_compact
+                assert masks._words is None
+                np.testing.assert_array_equal(masks.counts(), expected.sum(axis=1))
+                assert [masks.find(Masks.from_bool(e)) for e in expected] == [
+                    np.flatnonzero((expected == e).all(axis=1))[0] for e in expected
+                ]
+                assert masks._words is None  # neither wrote them down
+                np.testing.assert_array_equal(masks.to_bool(), expected)
+
+    def test_all_swaps_are_found_and_counted_without_their_words(self) -> None:
+        p = 4000
+        inside, outside = np.divmod(np.arange(20 * (p - 20)), p - 20)
+        flips = np.column_stack([inside, 20 + outside])
+        swaps = Masks.from_flips(np.arange(p) < 20, 2 * np.arange(len(flips) + 1), flips.ravel())
+        assert (swaps.counts() == 20).all()
+        row = 54_321
+        wanted = (np.arange(p) < 20) ^ np.isin(np.arange(p), flips[row])
+        assert swaps.find(Masks.from_bool(wanted)) == row
+        assert swaps.find(Masks.from_bool(np.arange(p) < 20)) == -1
+        assert swaps[row].to_bool()[0].tolist() == wanted.tolist()
+        assert swaps._words is None
+
     def test_memory_is_of_order_p(self) -> None:
         masks = Masks.neighbours(np.zeros(1_000_000, dtype=bool), 1_000_000)
         assert len(masks) == 1_000_000
@@ -137,8 +182,11 @@ class TestCompact:
     def test_flips_are_not_shared_with_the_caller(self) -> None:
         flips = np.array([0, 1], dtype=np.int64)
         masks = Masks.neighbours(np.zeros(3, dtype=bool), 3, flips=flips)
-        flips[:] = 2  # must be allowed, and must change nothing
+        indptr = np.array([0, 1, 2])
+        lists = Masks.from_flips(np.zeros(3, dtype=bool), indptr, flips)
+        flips[:], indptr[:] = 2, 0  # must be allowed, and must change nothing
         assert [masks.indices_of(i).tolist() for i in range(2)] == [[0], [1]]
+        assert [lists.indices_of(i).tolist() for i in range(2)] == [[0], [1]]
 
 
 class TestSequence:
@@ -217,6 +265,23 @@ def test_immutable() -> None:
     assert taken == masks
 
 
+def test_words_are_taken_without_a_copy_where_that_is_promised() -> None:
+    words = Masks.from_bool(_random(6, 130)).words.copy()
+    taken = Masks.from_words(words, 130, copy=False)
+    assert np.shares_memory(taken.words, words)
+    assert words.flags.writeable  # the caller's own array is left as it was
+    with pytest.raises(ValueError, match="read-only"):
+        taken.words[0, 0] = 0
+    assert taken == Masks.from_words(words, 130)
+    # What is not in C order has to be copied, and what is wrong is refused all the same.
+    for other in (np.asfortranarray(words), words[::-1, :], np.repeat(words, 2, axis=0)[::2]):
+        near = Masks.from_words(other, 130, copy=False)
+        assert near.words.flags.c_contiguous
+        np.testing.assert_array_equal(near.words, other)
+    with pytest.raises(ValueError, match="past feature 128"):
+        Masks.from_words(np.full((1, 3), 2, np.uint64), 129, copy=False)
+
+
 class TestRefusals:
     def test_no_constructor(self) -> None:
         with pytest.raises(TypeError, match=r"Masks\.from_bool, from_indices"):
@@ -269,6 +334,37 @@ class TestRefusals:
     def test_number_of_features_of_another_type(self, n_features: object) -> None:
         with pytest.raises(ValueError, match="n_features must be a whole number"):
             Masks.empty(n_features)  # type: ignore[arg-type]
+
+    def test_flips(self) -> None:
+        cases: list[tuple[Any, Any, Any, str]] = [
+            (Masks.from_indices([[0], [1]], 3), [0], [], "base must be one mask, got 2"),
+            (np.zeros((2, 3), bool), [0], [], "base must be one mask of 3 features"),
+            ([0, 1, 1], [0], [], "boolean"),
+            (True, [0], [], "at least one feature"),
+            (np.zeros(3, bool), [], [], r"from 0 to the number of indices, 0, with n_masks \+ 1"),
+            (np.zeros(3, bool), [1], [0], "indptr must ascend from 0 to the number of indices, 1,"),
+            (np.zeros(3, bool), [0, 2], [0], "indptr must ascend"),
+            (np.zeros(3, bool), [0, 2, 1, 2], [0, 1], "indptr must ascend"),
+            (
+                np.zeros(3, bool),
+                [0.0, 1.0],
+                [0],
+                r"indptr must be whole .* got float64 of shape \(",
+            ),
+            (np.zeros(3, bool), [0, 1], [True], "indices must be whole numbers"),
+            (np.zeros(3, bool), [0, 1], [[0]], r"indices must be whole .* of shape \(1, 1\)"),
+            (np.zeros(3, bool), [0, 1], [3], r"from 3 to 3; with 3 features they .* \[0, 2\]"),
+            (np.zeros(3, bool), [0, 1], [-1], "indices go from -1 to -1"),
+            (np.zeros(3, bool), [0, 1], [2**63], r"indices must be below 2\*\*63"),
+        ]
+        for base, indptr, indices, message in cases:
+            with pytest.raises(ValueError, match=message):
+                Masks.from_flips(base, indptr, indices)
+
+    def test_one_mask_is_looked_for(self) -> None:
+        for other in (Masks.empty(4), Masks.from_indices([[0], [1]], 3)):
+            with pytest.raises(ValueError, match="mask must be one of 3 features, got <Masks"):
+                Masks.empty(3).find(other)
 
     def test_neighbours(self) -> None:
         with pytest.raises(ValueError, match="one mask of 3 features"):

@@ -9,8 +9,8 @@
 
 #include "bitsieve/core/parallel.hpp"
 #include "bitsieve/filters/greedy.hpp"
-#include "bitsieve/filters/levels.hpp"
-#include "bitsieve/filters/planes.hpp"
+#include "bitsieve/discrete/levels.hpp"
+#include "bitsieve/discrete/table.hpp"
 #include "information.hpp"
 
 namespace py = pybind11;

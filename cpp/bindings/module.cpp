@@ -8,6 +8,6 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   bitsieve::register_information(module);
   bitsieve::register_correlation(module);
   bitsieve::register_univariate(module);
-  bitsieve::register_discretize(module);
+  bitsieve::register_discrete(module);
   bitsieve::register_search(module);
 }

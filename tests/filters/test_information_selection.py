@@ -12,7 +12,7 @@ from each import each, each_isa
 
 from bitsieve import _core
 from bitsieve.filters import information_selection, mutual_information
-from bitsieve.filters.information_selection import Criterion
+from bitsieve.filters.information.selection import Criterion
 
 CRITERIA = get_args(Criterion)
 LAZY = ["mifs", "mid", "miq", "icap", "cmim", "jmim", "njmim"]

@@ -10,7 +10,7 @@ import twin_relief_exact as twin
 from each import each_isa
 
 from bitsieve import filters
-from bitsieve.filters import _relief_dispatch
+from bitsieve.filters.relief import _dispatch
 
 NAMES = ("surf", "surf_star", "multisurf", "multisurf_star", "swrf_star")
 KINDS = ("whole", "scaled", "wide", "missing", "ramp", "weights")
@@ -92,18 +92,18 @@ def test_the_core_and_the_general_path_decide_alike(
 ) -> None:
     """Whole numbers, tenths, and ranges whose common denominator is too long for the core."""
     rng = np.random.default_rng(3)
-    monkeypatch.setattr(_relief_dispatch, "_FEW", 0)
-    suits = _relief_dispatch._suits_core
+    monkeypatch.setattr(_dispatch, "_FEW", 0)
+    suits = _dispatch._suits_core
     for kind in ("whole", "scaled", "wide"):
         for _ in range(8):
             X, y, options = table(rng, kind)
             X = np.tile(X, (2, 1))  # every sample twice
             y = np.r_[y, y]
             for name in NAMES[: 4 if kind == "wide" else 5]:
-                monkeypatch.setattr(_relief_dispatch, "_suits_core", suits)
+                monkeypatch.setattr(_dispatch, "_suits_core", suits)
                 compiled = ours(name, X, y, {**options, "n_jobs": 2})
                 np.testing.assert_array_equal(compiled, ours(name, X, y, {**options, "n_jobs": 1}))
-                monkeypatch.setattr(_relief_dispatch, "_suits_core", lambda problem: False)
+                monkeypatch.setattr(_dispatch, "_suits_core", lambda problem: False)
                 general = ours(name, X, y, options)
                 tolerance = 1e-6 if name == "swrf_star" else 1e-12
                 np.testing.assert_allclose(compiled, general, rtol=0, atol=tolerance)

@@ -11,7 +11,8 @@ from each import each
 
 from bitsieve import filters
 from bitsieve.data import Table
-from bitsieve.filters._mixed import code_categories, has_categories
+from bitsieve.data.mixed import code_categories, has_categories
+from bitsieve.filters.relief import _dispatch
 
 CLASSIFIERS = (
     "relief",
@@ -219,7 +220,7 @@ def test_targets_beyond_all_numbers() -> None:
 
 def test_only_proportions_of_feature_weights_count(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = np.random.default_rng(0).random((10, 3)), [0, 1] * 5
-    monkeypatch.setattr("bitsieve.filters._relief_dispatch._FEW", 0)
+    monkeypatch.setattr(_dispatch, "_FEW", 0)
     for name in ("relieff", "multisurf", "swrf_star"):
         score = getattr(filters, name)
         wanted = score(X, y, feature_weights=[1.0, 2.0, 0.5])

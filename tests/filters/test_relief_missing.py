@@ -10,8 +10,8 @@ import pytest
 from each import each
 
 from bitsieve import filters
-from bitsieve.filters._relief_differences import Differences, feature_blocks
-from bitsieve.filters._relief_problem import make_problem
+from bitsieve.filters.relief._differences import Differences, feature_blocks
+from bitsieve.filters.relief._problem import make_problem
 
 NAN = float("nan")
 

@@ -12,6 +12,7 @@ import scipy.linalg
 from each import each, each_isa
 
 from bitsieve import _core, filters
+from bitsieve.filters.relief import _dispatch
 
 
 def exact_distances(X: Any) -> list[list[Fraction]]:
@@ -148,7 +149,7 @@ def test_swrf_star_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(9)
     X, y = rng.random((61, 5)), rng.integers(0, 3, 61)
     wanted = filters.swrf_star(X, y, n_instances=50, random_state=1)
-    monkeypatch.setattr("bitsieve.filters._relief_dispatch._FEW", 0)
+    monkeypatch.setattr(_dispatch, "_FEW", 0)
     compiled = filters.swrf_star(X, y, n_instances=50, random_state=1)
     np.testing.assert_allclose(compiled, wanted, rtol=0, atol=1e-6)
 

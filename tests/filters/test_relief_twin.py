@@ -12,10 +12,10 @@ import twin_relief as twin
 from each import each, each_isa
 
 from bitsieve import _core, filters
-from bitsieve.filters import _relief_dispatch
-from bitsieve.filters._relief_general import general_scores, pair_distances
-from bitsieve.filters._relief_neighbours import Method
-from bitsieve.filters._relief_problem import Problem
+from bitsieve.filters.relief import _dispatch
+from bitsieve.filters.relief._general import general_scores, pair_distances
+from bitsieve.filters.relief._neighbours import Method
+from bitsieve.filters.relief._problem import Problem
 
 THRESHOLD = ("surf", "surf_star", "multisurf", "multisurf_star", "swrf_star")
 CLASSIFIERS = ("relief", "relieff", *THRESHOLD)
@@ -145,8 +145,8 @@ def test_the_general_path_is_the_compiled_one(name: str, monkeypatch: pytest.Mon
         return general_scores(problem, method)
 
     compiled = getattr(filters, name)(X, target, **options)
-    monkeypatch.setattr(_relief_dispatch, "_suits_core", lambda problem: False)
-    monkeypatch.setattr(_relief_dispatch, "general_scores", through_numpy)
+    monkeypatch.setattr(_dispatch, "_suits_core", lambda problem: False)
+    monkeypatch.setattr(_dispatch, "general_scores", through_numpy)
     found = getattr(filters, name)(X, target, **options)
     np.testing.assert_allclose(found, compiled, rtol=0, atol=tolerance(name))
     (problem,) = seen
@@ -168,7 +168,7 @@ def test_the_general_path_is_the_compiled_one_for_tables_of_all_sizes(
 ) -> None:
     """Widths about the blocks of the kernels, scales far apart, options by chance."""
     rng = np.random.default_rng(21)
-    suits = _relief_dispatch._suits_core
+    suits = _dispatch._suits_core
     for turn in range(120):
         name = (*CLASSIFIERS, "rrelieff")[turn % 8]
         n, p = int(rng.integers(2, 40)), int(rng.choice([1, 15, 31, 32, 33, 63, 65, 129, 1025]))
@@ -187,9 +187,9 @@ def test_the_general_path_is_the_compiled_one_for_tables_of_all_sizes(
         if name in ("relieff", "rrelieff"):
             options["n_neighbors"] = int(rng.integers(1, 15))
             options["weighting"] = ("equal", "exponential")[turn // 8 % 2]
-        monkeypatch.setattr(_relief_dispatch, "_suits_core", suits)
+        monkeypatch.setattr(_dispatch, "_suits_core", suits)
         compiled = getattr(filters, name)(X, y, **options)
-        monkeypatch.setattr(_relief_dispatch, "_suits_core", lambda problem: False)
+        monkeypatch.setattr(_dispatch, "_suits_core", lambda problem: False)
         found = getattr(filters, name)(X, y, **options)
         np.testing.assert_allclose(compiled, found, rtol=0, atol=10 * tolerance(name))
 

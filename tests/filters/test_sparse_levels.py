@@ -10,9 +10,9 @@ import scipy.sparse
 from each import each_isa
 
 from bitsieve import filters
-from bitsieve.filters import _sparse_levels
-from bitsieve.filters._levels import dense_levels
-from bitsieve.filters._sparse_levels import sparse_levels
+from bitsieve.discrete import _sparse
+from bitsieve.discrete._levels import dense_levels
+from bitsieve.discrete._sparse import sparse_levels
 
 METHODS = ("auto", None, "mdl", "mean_sd", "equal_width", "equal_frequency")
 
@@ -52,8 +52,8 @@ def test_levels_of_the_dense_form(
             "n_jobs": 1, "cut_cost": ("samples", "distinct")[seed % 2],
         }  # fmt: skip
         wanted = dense_levels(X, y, **options)[0]
-        for block in (_sparse_levels.BLOCK, 500):
-            monkeypatch.setattr(_sparse_levels, "BLOCK", block)
+        for block in (_sparse.BLOCK, 500):
+            monkeypatch.setattr(_sparse, "BLOCK", block)
             matrix = with_zeros(X) if seed == 3 else scipy.sparse.csc_array(X)
             found = sparse_levels(matrix, y, dict(options))
             dense = matrix.toarray() if seed == 3 else X

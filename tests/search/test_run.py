@@ -10,6 +10,7 @@ from toys import Planted, Resampleable, Scripted, planted
 
 from bitsieve.masks import Masks
 from bitsieve.search import BinarySPSASearch, final, loop, run
+from bitsieve.search.scoring import Scorer
 from bitsieve.search.seeds import FOLDS, MEASUREMENT, SeedWords
 
 
@@ -203,19 +204,15 @@ def test_a_callback_or_the_search_may_end_a_run():
     assert result.stop_reason == {"decided": True}
 
 
-def test_a_fitness_that_does_not_say_gets_seeds():
-    class Silent(Planted):
-        def __init__(self, truth):
-            super().__init__(truth)
-            del self.resample
-
-        def _noise(self, masks, seeds):
-            return np.zeros(len(masks))
-
-    toy = Silent(planted(20))
-    result = spsa_run(toy, max_iter=5, random_state=7)
-    assert [seeds for _, seeds in toy.calls[:5]] == SeedWords(7, FOLDS).take(0, 5).tolist()
-    assert result.n_final_evaluations > 0
+def test_a_fitness_that_does_not_say_whether_its_folds_are_fresh_is_refused():
+    toy = Planted(planted(20), resample=None)
+    message = r"^Planted\.resample must be True \(.*\) or False \(a mask .*\), got None$"
+    with pytest.raises(ValueError, match=message):
+        spsa_run(toy)
+    del toy.resample
+    with pytest.raises(ValueError, match=message):
+        spsa_run(toy)
+    assert toy.calls == []
 
 
 def test_the_search_stops_itself():
@@ -357,6 +354,25 @@ def test_fixed_folds_score_a_mask_once():
         np.testing.assert_array_equal(told, direct.evaluate(Masks.from_bool(ask)))
 
 
+def test_a_mask_that_stands_twice_on_the_same_folds_is_measured_once():
+    p = 130
+    base = Masks.from_bool(planted(p))
+    near = Masks.neighbours(base.words, p, [3, 7, 3])
+    # The second and third have the same exclusive or of their words and are not the same.
+    rows = Masks.from_words(np.array([[1, 2, 0], [2, 1, 0], [3, 0, 0], [1, 2, 0]], np.uint64), p)
+    for resample in (True, False):
+        for batch, common in ((near, 3), (rows, 3), (Masks.concatenate([base] * 4), 1)):
+            for folds, n_measured in (("common", common), ("independent", len(batch))):
+                if not resample:
+                    n_measured = common
+                toy = Planted(planted(p, 1), noise=0.3, resample=resample)
+                got = Scorer(toy, 5, folds).score(batch, 2, 40)
+                words = SeedWords(5, FOLDS)
+                seeds = words.take(40, len(batch)) if folds == "independent" else words.one(2)
+                assert toy.n_evaluations == n_measured
+                np.testing.assert_array_equal(got, toy.evaluate(batch, seeds))
+
+
 def test_fresh_folds_score_a_mask_each_time():
     a = [1, 0, 0]
     toy = Planted([1, 1, 1], noise=0.3)
@@ -370,8 +386,6 @@ def test_fresh_folds_score_a_mask_each_time():
 
 
 def test_cache_is_bounded():
-    from bitsieve.search.scoring import Scorer
-
     toy = Planted(planted(12), resample=False)
     scorer = Scorer(toy, 0, "common", max_cached=4)
     every = Masks.from_bool(np.array([[i >> f & 1 for f in range(12)] for i in range(40)], bool))

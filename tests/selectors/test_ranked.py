@@ -19,8 +19,8 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 
 from bitsieve import MRMR, ReliefF
 from bitsieve.data import Table
+from bitsieve.data.inputs import check_input
 from bitsieve.evaluation import nested_cross_validate
-from bitsieve.filters._input import check_input
 from bitsieve.selectors._ranked import RankSelector
 
 

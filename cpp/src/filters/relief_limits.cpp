@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "bitsieve/core/parallel.hpp"
-#include "bitsieve/filters/labelled_sort.hpp"
+#include "bitsieve/core/labelled_sort.hpp"
 #include "bitsieve/filters/pairs.hpp"
 #include "relief_job.hpp"
 

@@ -24,9 +24,9 @@ from bitsieve.cli.input import JobInput, load_input, make_folder, refuse_file
 from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
 from bitsieve.cli.terminal import console_of_stdout, rendered, say
 from bitsieve.filters import rank_aggregation
-from bitsieve.filters._positions import best_first
 from bitsieve.filters.aggregation import lacking_of, positions_of
 from bitsieve.filters.named import FILTERS, N_GREEDY, NamedFilter, Ranked, filter_by_name
+from bitsieve.filters.positions import best_first
 from bitsieve.report import (
     Ranking,
     plot_ranking,

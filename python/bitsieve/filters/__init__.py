@@ -2,20 +2,14 @@
 
 ::
 
-    X, y -> _input.py (one check for all)
-              |-> relief.py        neighbours: Relief, ReliefF, SURF ...
-              |-> _columns.py      one feature at a time, in one pass over the table:
-              |     univariate.py    F, Fisher score, variance
-              |     contrast.py      signal-to-noise, t        association.py  correlations
-              |     ranks.py         AUC, Kruskal-Wallis       chi2.py         counts
-              |   laplacian.py     smoothness over neighbours  orthogonal.py   Gram-Schmidt
-              '-> discretize.py    levels in place of numbers, for all that count:
-                    information.py   entropy, mutual information
-                    entropy_scores.py  information gain, gain ratio ...
-                    information_selection.py  greedy criteria    mrmr.py  the best known of them
-                    fcbf.py, cfs.py  sets that do not repeat themselves
+    X, y -> checked once (bitsieve.data.inputs)
+              |-> relief/        neighbours: Relief, ReliefF, SURF ...
+              |-> univariate/    one feature at a time, in one pass over the table
+              |-> laplacian.py   smoothness over neighbours     orthogonal.py   Gram-Schmidt
+              '-> information/   what counts levels (bitsieve.discrete)
 
-    scores -> p_values.py     tails, and the false discovery rate
+    scores -> positions.py    1 for the best feature
+              p_values.py     tails, and the false discovery rate
               aggregation.py  one ranking out of several
     named.py                  all of them by short names
 
@@ -25,31 +19,25 @@ works as ``score_func`` of scikit-learn's ``SelectKBest``; greedy methods return
 
 from __future__ import annotations
 
+from bitsieve.discrete import as_codes, cut_points, discretize
 from bitsieve.filters.aggregation import rank_aggregation
-from bitsieve.filters.association import pearson, spearman
-from bitsieve.filters.cfs import cfs
-from bitsieve.filters.chi2 import chi2
-from bitsieve.filters.contrast import signal_to_noise, t_test
-from bitsieve.filters.discretize import as_codes, cut_points, discretize
-from bitsieve.filters.entropy_scores import (
+from bitsieve.filters.information import (
+    cfs,
+    conditional_mutual_information,
+    entropy,
+    fcbf,
     gain_ratio,
     gini,
     information_gain,
+    information_selection,
+    joint_mutual_information,
+    mrmr,
+    mutual_information,
     symmetrical_uncertainty,
 )
-from bitsieve.filters.fcbf import fcbf
-from bitsieve.filters.information import (
-    conditional_mutual_information,
-    entropy,
-    joint_mutual_information,
-    mutual_information,
-)
-from bitsieve.filters.information_selection import information_selection
 from bitsieve.filters.laplacian import laplacian_score
-from bitsieve.filters.mrmr import mrmr
 from bitsieve.filters.orthogonal import gram_schmidt
 from bitsieve.filters.p_values import benjamini_hochberg
-from bitsieve.filters.ranks import auc, kruskal_wallis
 from bitsieve.filters.relief import (
     multisurf,
     multisurf_star,
@@ -61,7 +49,18 @@ from bitsieve.filters.relief import (
     swrf_star,
     turf,
 )
-from bitsieve.filters.univariate import f_test, fisher_score, variance
+from bitsieve.filters.univariate import (
+    auc,
+    chi2,
+    f_test,
+    fisher_score,
+    kruskal_wallis,
+    pearson,
+    signal_to_noise,
+    spearman,
+    t_test,
+    variance,
+)
 
 __all__ = [
     "as_codes",

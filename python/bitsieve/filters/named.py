@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._errors import closest
-from bitsieve.filters._input import width_of
-from bitsieve.filters._positions import positions_of_order
+from bitsieve.data.inputs import width_of
+from bitsieve.filters.positions import positions_of_order
 
 __all__ = ["FILTERS", "N_GREEDY", "NamedFilter", "Ranked", "filter_by_name"]
 

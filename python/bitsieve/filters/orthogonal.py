@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from bitsieve import _core
 from bitsieve._checks import is_number, key_of, whole
 from bitsieve._threads import effective_n_jobs
+from bitsieve.data.columns import Columns, centred_numbers, check_columns
 from bitsieve.data.validation import Task
-from bitsieve.filters._columns import Columns, centred_numbers, check_columns
-from bitsieve.filters._moments import class_moments
-from bitsieve.filters._positions import wanted
+from bitsieve.filters.positions import wanted
+from bitsieve.filters.univariate._moments import class_moments
 
 __all__ = ["gram_schmidt"]
 

@@ -28,7 +28,7 @@ from bitsieve.search.loop import Loop
 from bitsieve.search.progress import ProgressBar
 from bitsieve.search.protocol import Fitness, Search, SeededSearch
 from bitsieve.search.result import RunResult
-from bitsieve.search.scoring import Folds
+from bitsieve.search.scoring import Folds, is_fresh
 from bitsieve.search.seeds import RandomState, check_random_state
 from bitsieve.search.turn import Callback
 
@@ -59,8 +59,8 @@ def run(
     search : Search
     fitness : Fitness
     max_evaluations : int, optional
-        Masks scored at most: an ask that would go beyond is not made. What was found in the cache
-        counts too, so a search that stands still ends.
+        Masks scored at most: an ask that would go beyond is not made. Every mask of an ask counts,
+        also one that was found in the cache or stands twice, so a search that stands still ends.
     max_iter : int, optional
         Asks answered at most.
     max_time : float, optional
@@ -99,7 +99,8 @@ def run(
     ------
     ValueError
         If an argument is out of its range, nothing would ever end the run, search and fitness
-        speak of different numbers of features, the fitness returns anything but one finite number
+        speak of different numbers of features, the fitness does not say whether its folds are
+        fresh (``resample``) or returns anything but one finite number
         a mask, or no mask with a feature in it was ever scored.
     CheckpointMismatch
         If the checkpoint file of this run is damaged, changed or was written by another one.
@@ -212,6 +213,7 @@ def _check(
         raise ValueError(
             f"the search is over {search.n_features} features, the fitness has {fitness.n_features}"
         )
+    is_fresh(fitness)
     if folds not in ("common", "independent"):
         raise ValueError(f"folds must be 'common' or 'independent', got {folds!r}")
     for callback in callbacks:

@@ -20,7 +20,7 @@ from bitsieve import fitness as fitness_room
 from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
-from bitsieve.filters._positions import positions_of_scores
+from bitsieve.filters.positions import positions_of_scores
 from bitsieve.fitness.taking import takes_missing
 from bitsieve.search import check_random_state, run
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses

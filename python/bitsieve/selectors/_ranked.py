@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from bitsieve._checks import is_number, is_whole
 from bitsieve._errors import plural
-from bitsieve.filters._positions import positions_of_order, positions_of_scores
+from bitsieve.filters.positions import positions_of_order, positions_of_scores
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 
 __all__ = ["RankSelector"]

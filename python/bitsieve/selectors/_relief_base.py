@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bitsieve import filters
-from bitsieve.filters._mixed import has_categories
-from bitsieve.filters._relief_problem import RAMP
+from bitsieve.data.mixed import has_categories
+from bitsieve.filters.relief import RAMP
 from bitsieve.selectors._ranked import RankSelector
 
 __all__ = ["Nearest", "ReliefSelector", "Within"]

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve.filters._levels import CutCost, Missing
-from bitsieve.filters._uncertainty import class_table
-from bitsieve.filters.cfs import search_cfs
-from bitsieve.filters.entropy_scores import Cut
+from bitsieve.discrete import CutCost, Missing
+from bitsieve.filters.information._uncertainty import class_table
+from bitsieve.filters.information.cfs import search_cfs
+from bitsieve.filters.information.entropy_scores import Cut
 from bitsieve.selectors._ranked import RankSelector
 
 __all__ = ["CFS"]

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bitsieve._threads import effective_n_jobs
-from bitsieve.filters._categories import Categories
-from bitsieve.filters._levels import CutCost, Method, Missing, find_cuts
+from bitsieve.discrete._levels import CutCost, Method, Missing, find_cuts
+from bitsieve.discrete.categories import Categories
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 
 __all__ = ["Discretizer"]

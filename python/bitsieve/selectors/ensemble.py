@@ -15,9 +15,9 @@ from bitsieve._checks import is_number, is_whole, key_of, whole
 from bitsieve._errors import plural
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import check_target
-from bitsieve.filters._positions import positions_of_scores
 from bitsieve.filters.aggregation import METHODS, Method, combine, lacking_of, positions_of
 from bitsieve.filters.named import N_GREEDY, NamedFilter
+from bitsieve.filters.positions import positions_of_scores
 from bitsieve.search.seeds import SeedWords
 from bitsieve.selectors._bootstrap import BOOTSTRAP, draw
 from bitsieve.selectors._ranked import N_FEATURES, RankSelector, Scored

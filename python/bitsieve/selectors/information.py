@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve.data.inputs import width_of
 from bitsieve.data.validation import Task
 from bitsieve.filters import information_selection, mrmr
-from bitsieve.filters._discrete import Correction, Discretization, Missing
-from bitsieve.filters._input import width_of
-from bitsieve.filters.information_selection import Criterion
-from bitsieve.filters.mrmr import Criterion as MRMRCriterion
-from bitsieve.filters.mrmr import Redundancy, Relevance
+from bitsieve.filters.information._tables import Correction, Discretization, Missing
+from bitsieve.filters.information.mrmr import Criterion as MRMRCriterion
+from bitsieve.filters.information.mrmr import Redundancy, Relevance
+from bitsieve.filters.information.selection import Criterion
 from bitsieve.selectors._ranked import RankSelector
 
 __all__ = ["MRMR", "InformationSelector"]

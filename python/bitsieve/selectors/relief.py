@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from bitsieve.filters._relief_problem import RAMP
+from bitsieve.filters.relief import RAMP
 from bitsieve.selectors._relief_base import Nearest, ReliefSelector, Within
 
 __all__ = ["RReliefF", "Relief", "ReliefF", "TuRF"]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._checks import is_number
+from bitsieve.data.inputs import width_of
 from bitsieve.data.validation import Task
 from bitsieve.filters import benjamini_hochberg, gram_schmidt
-from bitsieve.filters._input import width_of
 from bitsieve.filters.named import FILTERS, NamedFilter, filter_by_name
 from bitsieve.selectors._ranked import RankSelector, Scored, Taken
 

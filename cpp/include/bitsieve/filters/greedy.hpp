@@ -22,8 +22,8 @@
 #include <cstddef>
 #include <string>
 
-#include "bitsieve/filters/entropy.hpp"
-#include "bitsieve/filters/planes.hpp"
+#include "bitsieve/discrete/entropy.hpp"
+#include "bitsieve/discrete/table.hpp"
 #include "bitsieve/filters/selection.hpp"
 
 namespace bitsieve {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bitsieve/filters/samples.hpp"
+#include "bitsieve/core/samples.hpp"
 #include "bitsieve/isa/kernels.hpp"
 
 namespace bitsieve {

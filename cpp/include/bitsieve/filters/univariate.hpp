@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "bitsieve/filters/samples.hpp"
+#include "bitsieve/core/samples.hpp"
 
 namespace bitsieve {
 

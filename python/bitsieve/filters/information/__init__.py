@@ -1,0 +1,45 @@
+"""Filters that count levels: entropies, what features share, and what they share with the target.
+
+::
+
+    X, y -> _tables.py: levels and their counts
+              |-> scores.py          entropy, mutual information, of one feature at a time
+              |-> selection.py       greedy criteria        mrmr.py  the best known of them
+              '-> _uncertainty.py    symmetrical uncertainty with classes and with each other
+                    entropy_scores.py  information gain, gain ratio ...
+                    fcbf.py, cfs.py    sets that do not repeat themselves
+"""
+
+from __future__ import annotations
+
+from bitsieve.filters.information.cfs import cfs
+from bitsieve.filters.information.entropy_scores import (
+    gain_ratio,
+    gini,
+    information_gain,
+    symmetrical_uncertainty,
+)
+from bitsieve.filters.information.fcbf import fcbf
+from bitsieve.filters.information.mrmr import mrmr
+from bitsieve.filters.information.scores import (
+    conditional_mutual_information,
+    entropy,
+    joint_mutual_information,
+    mutual_information,
+)
+from bitsieve.filters.information.selection import information_selection
+
+__all__ = [
+    "cfs",
+    "conditional_mutual_information",
+    "entropy",
+    "fcbf",
+    "gain_ratio",
+    "gini",
+    "information_gain",
+    "information_selection",
+    "joint_mutual_information",
+    "mrmr",
+    "mutual_information",
+    "symmetrical_uncertainty",
+]
