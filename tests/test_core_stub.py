@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from enum import Enum
 from pathlib import Path
 
 import bitsieve
@@ -58,6 +59,10 @@ def _from_stub() -> Signatures:
             found[ast.unparse(node.target)] = ast.unparse(node.annotation)
         elif isinstance(node, ast.ClassDef):
             for method in node.body:
+                if isinstance(method, ast.Assign):  # a member of an enum
+                    found[f"{node.name}.{ast.unparse(method.targets[0])}"] = ast.unparse(
+                        method.value
+                    )
                 if not isinstance(method, ast.FunctionDef):
                     continue
                 is_property = any(ast.unparse(d) == "property" for d in method.decorator_list)
@@ -91,6 +96,9 @@ def _from_module() -> Signatures:
             continue
         if not isinstance(value, type):
             found[name] = _parsed(value.__doc__, name)
+            continue
+        if issubclass(value, Enum):
+            found |= {f"{name}.{member.name}": str(member.value) for member in value}
             continue
         for attribute, member in vars(value).items():
             if attribute.startswith("_") and attribute != "__init__":

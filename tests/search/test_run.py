@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from toys import Planted, Resampleable, Scripted, planted
 
+from bitsieve._random import SeedWords, Stream
 from bitsieve.masks import Masks
 from bitsieve.search import BinarySPSASearch, final, loop, run
 from bitsieve.search.scoring import Scorer
-from bitsieve.search.seeds import FOLDS, MEASUREMENT, SeedWords
 
 
 def same_but_for_seconds(a, b):
@@ -62,7 +62,7 @@ class Timed(Planted):
     def __init__(self, clock, *args, cost=1.0, later=1.0, **kwargs):
         super().__init__(*args, **kwargs)
         self.clock, self.cost, self.later = clock, cost, later
-        self.measuring = set(SeedWords(0, MEASUREMENT).take(0, 10).tolist())
+        self.measuring = set(SeedWords(0, Stream.measurement).take(0, 10).tolist())
 
     def evaluate(self, masks, seeds=0):
         factor = self.later if int(np.ravel(seeds)[0]) in self.measuring else 1.0
@@ -101,7 +101,7 @@ def test_what_there_is_no_time_for_is_cut_and_said(monkeypatch):
     assert result.finalists[0].measured_score == result.best_score
     # The same seeds as ever: those of the second measurement.
     toy = Planted(planted(20), noise=0.3)
-    seeds = SeedWords(0, MEASUREMENT).take(5, 2)
+    seeds = SeedWords(0, Stream.measurement).take(5, 2)
     again = np.mean([toy.evaluate(result.mask, int(seed))[0] for seed in seeds])
     assert result.best_score == pytest.approx(again, rel=1e-12)
 
@@ -298,13 +298,13 @@ def test_results_are_compared_by_identity():
 def test_common_folds_are_one_word_an_iteration():
     toy = Planted(planted(20))
     spsa_run(toy, max_iter=5, random_state=7)
-    assert [seeds for _, seeds in toy.calls[:5]] == SeedWords(7, FOLDS).take(0, 5).tolist()
+    assert [seeds for _, seeds in toy.calls[:5]] == SeedWords(7, Stream.folds).take(0, 5).tolist()
 
 
 def test_independent_folds_are_one_word_an_evaluation():
     toy = Planted(planted(20))
     spsa_run(toy, max_iter=5, random_state=7, folds="independent")
-    words = SeedWords(7, FOLDS).take(0, 15)
+    words = SeedWords(7, Stream.folds).take(0, 15)
     np.testing.assert_array_equal(np.concatenate([s for _, s in toy.calls[:5]]), words)
     assert len(set(words.tolist())) == 15
 
@@ -313,8 +313,8 @@ def test_final_seeds_are_words_of_their_own_stream():
     toy = Planted(planted(20))
     spsa_run(toy, max_iter=5, random_state=7, n_final_measurements=4)
     seeds = [seeds for _, seeds in toy.calls[5:]]
-    assert seeds == SeedWords(7, MEASUREMENT).take(0, 8).tolist()
-    assert not set(seeds) & set(SeedWords(7, FOLDS).take(0, 15).tolist())
+    assert seeds == SeedWords(7, Stream.measurement).take(0, 8).tolist()
+    assert not set(seeds) & set(SeedWords(7, Stream.folds).take(0, 15).tolist())
 
 
 def test_random_states():
@@ -332,8 +332,8 @@ def test_random_states():
 
 
 def test_seed_words_do_not_depend_on_how_they_are_taken():
-    words = SeedWords(3, FOLDS).take(0, 5000)
-    other = SeedWords(3, FOLDS)
+    words = SeedWords(3, Stream.folds).take(0, 5000)
+    other = SeedWords(3, Stream.folds)
     for i in (4999, 0, 1023, 1024, 1025, 3, 2047):
         assert other.one(i) == words[i]
     np.testing.assert_array_equal(other.take(1021, 2000), words[1021:3021])
@@ -367,7 +367,7 @@ def test_a_mask_that_stands_twice_on_the_same_folds_is_measured_once():
                     n_measured = common
                 toy = Planted(planted(p, 1), noise=0.3, resample=resample)
                 got = Scorer(toy, 5, folds).score(batch, 2, 40)
-                words = SeedWords(5, FOLDS)
+                words = SeedWords(5, Stream.folds)
                 seeds = words.take(40, len(batch)) if folds == "independent" else words.one(2)
                 assert toy.n_evaluations == n_measured
                 np.testing.assert_array_equal(got, toy.evaluate(batch, seeds))
@@ -513,7 +513,7 @@ def test_finalists_are_the_best_distinct_masks_measured_on_the_same_seeds():
         by_mask.setdefault(turn.masks.key(0), []).append(float(turn.scores[0]))
     best = sorted((max(scores) for scores in by_mask.values()), reverse=True)[:10]
     assert sorted((f.observed_score for f in result.finalists), reverse=True) == best
-    seeds = SeedWords(0, MEASUREMENT).take(0, 12)
+    seeds = SeedWords(0, Stream.measurement).take(0, 12)
     for finalist in result.finalists:
         scores = [toy.evaluate(finalist.mask, int(seed))[0] for seed in seeds[:6]]
         assert finalist.measured_score == pytest.approx(np.mean(scores), rel=1e-12)
@@ -560,7 +560,7 @@ def test_fixed_folds_that_offer_fresh_ones_are_measured_on_those():
     toy = Resampleable(planted(30), noise=0.3, resample=False)
     result = spsa_run(toy, max_iter=100)
     fresh = Planted(planted(30), noise=0.3)
-    seeds = SeedWords(0, MEASUREMENT).take(5, 5)
+    seeds = SeedWords(0, Stream.measurement).take(5, 5)
     scores = [fresh.evaluate(result.mask, int(seed))[0] for seed in seeds]
     assert result.best_score == pytest.approx(np.mean(scores), rel=1e-12)
     assert result.best_score != result.best_observed_score

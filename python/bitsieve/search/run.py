@@ -2,7 +2,7 @@
 
 ::
 
-    random_state --> key --> stream 1: the search      stream 2: folds      stream 3: final
+    random_state --> key --> Stream.search        Stream.folds        Stream.measurement
                                 |                          |                  |
     search.ask() ---------> masks -----> scorer (folds, cache) -----> scores  |
         ^                                                      |              |
@@ -19,8 +19,8 @@ from contextlib import suppress
 
 import numpy as np
 
+from bitsieve._checks import RandomState, key_of, whole
 from bitsieve._checks import seed as check_seed
-from bitsieve._checks import whole
 from bitsieve.search.checkpoint import CheckpointStore, fingerprint
 from bitsieve.search.final import Final, measure_finalists
 from bitsieve.search.limits import Limits
@@ -29,7 +29,6 @@ from bitsieve.search.progress import ProgressBar
 from bitsieve.search.protocol import Fitness, Search, SeededSearch
 from bitsieve.search.result import RunResult
 from bitsieve.search.scoring import Folds, is_fresh
-from bitsieve.search.seeds import RandomState, check_random_state
 from bitsieve.search.turn import Callback
 
 __all__ = ["run"]
@@ -149,7 +148,7 @@ def run(
             f"{type(search).__name__} never stops by itself: give max_iter, max_evaluations, "
             "max_time or patience, or a callback that stops it"
         )
-    key = check_random_state(random_state)
+    key = key_of(random_state)
     store = saved = None
     if checkpoint is not None:
         policy = "drawn" if random_state is None else str(key)

@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._random import SeedWords, Stream
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Fitness, Scores
-from bitsieve.search.seeds import FOLDS, SeedWords
 
 __all__ = ["Folds", "Scorer", "checked_scores", "is_fresh"]
 
@@ -74,7 +74,7 @@ class Scorer:
     def __init__(self, fitness: Fitness, key: int, folds: Folds, max_cached: int = 100_000) -> None:
         self.fitness = fitness
         self.is_fresh = is_fresh(fitness)
-        self._words = SeedWords(key, FOLDS)
+        self._words = SeedWords(key, Stream.folds)
         self._independent = folds == "independent"
         self._max_cached = max_cached
         self._cache: dict[bytes, float] = {}
