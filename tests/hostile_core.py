@@ -95,11 +95,18 @@ CORRECTED = {"correction": "dirichlet", "prior": 1.0}
 NOMINAL = np.rint(np.abs(X))
 RELIEF = {"rows": np.arange(4, dtype=np.int64), "discrete": np.zeros(P, np.uint8)}
 WEIGHTS = {"feature_weights": np.ones(P)}
+PLACE = {"key": 1, "stream": 1, "lane": 0, "first": 3}
 
 # name -> (function, right arguments)
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "all_finite": (_core.all_finite, {"values": X, "n_threads": 1}),
-    "philox": (_core.philox, {"seed": 1, "stream": 1, "offset": 0, "n": 5}),
+    "philox": (_core.philox, {"seed": 1, "stream": 1, "offset": 0, "n": 5, "lane": 0}),
+    "Stream": (_core.Stream, {"value": 1}),
+    "random_uniform": (_core.random_uniform, {**PLACE, "n": 5}),
+    "random_normal": (_core.random_normal, {**PLACE, "n": 5}),
+    "random_below": (_core.random_below, {**PLACE, "bound": 3, "n": 5}),
+    "random_permutation": (_core.random_permutation, {**PLACE, "n": 5}),
+    "random_choice": (_core.random_choice, {**PLACE, "n": 9, "k": 3}),
     "stratified_folds": (
         _core.stratified_folds,
         {"codes": CODES, "n_classes": 2, "n_splits": 3, "n_repeats": 2, "seed": 1},

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from each import each
 
 import bitsieve
 
@@ -27,32 +28,38 @@ ALLOWED = {
     "_errors": set(),
     "_version": set(),
     "_checks": set(),
+    "_random": {"_checks", "_core"},
     "_files": set(),
+    "_once": set(),
     "_scorers": {"_errors"},
     "_threads": {"_checks", "_errors"},
     "_isa": {"_core", "_errors", "_version"},
     "_versions": {"_isa", "_version"},
-    "masks": {"_checks", "_core", "_errors"},
-    "data": {"_checks", "_core", "_errors", "_threads", "_version"},
+    "_flips": set(),
+    "masks": {"_checks", "_core", "_errors", "_flips"},
+    "data": {"_checks", "_core", "_errors", "_random", "_threads", "_version"},
     "datasets": {"data"},
     "discrete": {"_checks", "_core", "_errors", "_threads", "data"},
-    "filters": {"_checks", "_core", "_errors", "_threads", "data", "discrete"},
+    "filters": {"_checks", "_core", "_errors", "_random", "_threads", "data", "discrete"},
     "fitness": {
         "_checks",
         "_core",
         "_errors",
         "_isa",
+        "_once",
         "_scorers",
         "_threads",
         "_version",
         "data",
         "masks",
     },
-    "search": {"_checks", "_core", "_errors", "_files", "_version", "masks"},
+    "search": {"_checks", "_core", "_errors", "_random", "_files", "_version", "masks"},
     "evaluation": {
         "_checks",
         "_core",
         "_errors",
+        "_random",
+        "_once",
         "_scorers",
         "_threads",
         "_version",
@@ -62,6 +69,7 @@ ALLOWED = {
     "selectors": {
         "_checks",
         "_errors",
+        "_random",
         "_scorers",
         "_threads",
         "_version",
@@ -75,6 +83,7 @@ ALLOWED = {
     "report": {"_errors", "_files", "_isa", "_version", "_versions", "evaluation"},
     "cli": {
         "_errors",
+        "_once",
         "_scorers",
         "_version",
         "data",
@@ -186,7 +195,7 @@ def test_imports_are_absolute() -> None:
     assert not broken, broken
 
 
-@pytest.mark.parametrize("room", sorted(ALLOWED))
+@each("room", sorted(ALLOWED))
 def test_room_takes_only_what_it_may(room: str) -> None:
     broken = [
         i
@@ -208,7 +217,7 @@ def test_selectors_is_the_only_room_that_knows_search_and_fitness() -> None:
     assert both <= {"selectors"}
 
 
-@pytest.mark.parametrize("package", sorted(ONLY_IN))
+@each("package", sorted(ONLY_IN))
 def test_package_stays_in_its_room(package: str) -> None:
     broken = [
         i for i in IMPORTS if i.target.split(".")[0] == package and i.room not in ONLY_IN[package]
@@ -216,7 +225,7 @@ def test_package_stays_in_its_room(package: str) -> None:
     assert not broken, _told(broken)
 
 
-@pytest.mark.parametrize("room", sorted(FORBIDDEN))
+@each("room", sorted(FORBIDDEN))
 def test_room_does_without(room: str) -> None:
     broken = [i for i in IMPORTS if i.room == room and i.target.split(".")[0] in FORBIDDEN[room]]
     assert not broken, _told(broken)

@@ -260,6 +260,25 @@ def test_every_estimator_runs(table: Path, out: Path, estimator: str) -> None:
     assert done.exit_code == 0, done.output
 
 
+def test_a_run_without_a_kernel_says_so_at_its_head(table: Path, out: Path) -> None:
+    common = ("select", table, "-t", "out come", "--out", out, "--repeats", 1, "--cv", 2)
+    common += ("--outer-folds", 2, "--max-iter", 1, "--jobs", 1, "--force")
+    lines = _run(*common, "--estimator", "nb").stdout.splitlines()
+    results = json.loads((out / "run.json").read_text(encoding="utf-8"))["results"]
+    reason = results["fallback_reason"]
+    assert results["kernel"] is None
+    assert reason.startswith("no kernel for GaussianNB; kernels serve: KNeighborsClassifier")
+    assert lines[1] == f"scikit-learn evaluates each mask ({reason})"
+    assert sum("evaluates each mask" in line for line in lines) == 1
+    text = " ".join("\n".join(lines).split())
+    assert " s by scikit-learn, without a kernel (" in text
+    assert _run(*common, "--estimator", "nb", "-q").output == ""
+    done = _run(*common, "--estimator", "1nn")
+    assert "scikit-learn" not in done.output
+    results = json.loads((out / "run.json").read_text(encoding="utf-8"))["results"]
+    assert (results["kernel"], results["fallback_reason"]) == ("knn", None)
+
+
 @pytest.mark.parametrize("scale", ["standard", "none"])
 def test_scaling_is_recorded(table: Path, out: Path, scale: str) -> None:
     done = _run("select", table, "-t", "out come", "--out", out, "--scale", scale, "-q", *_QUICK)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 
 from bitsieve import filters
 from bitsieve.cli import main
@@ -103,7 +104,7 @@ def test_scores_are_those_of_the_frame(name: str, tmp_path: Path, out: Path) -> 
 
 
 @pytest.mark.parametrize("name", TAKE_CATEGORIES)
-@pytest.mark.parametrize("missing", ["own", "level"])
+@each("missing", ["own", "level"])
 def test_levels_are_those_of_the_frame(name: str, missing: str, tmp_path: Path, out: Path) -> None:
     frame = _people() if missing == "own" else _with_gaps()
     code, _, errors = _run(

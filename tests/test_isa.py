@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from each import each
 
 import bitsieve
 
@@ -90,7 +91,7 @@ def test_show_versions_names_what_a_bug_report_needs(capsys: pytest.CaptureFixtu
         assert f"\n{package} " in printed
 
 
-@pytest.mark.parametrize("name", [None, 2, b"avx2"])
+@each("name", [None, 2, b"avx2"])
 def test_a_name_is_text(name: object) -> None:
     with pytest.raises(ValueError, match="name must be one of 'baseline'"):
         bitsieve.set_isa(name)  # type: ignore[arg-type]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 from bitsieve import Masks
 
@@ -26,8 +28,8 @@ def _twin_words(array: np.ndarray) -> np.ndarray:
     return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
 
 
-@pytest.mark.parametrize("p", SIZES)
-@pytest.mark.parametrize("m", [0, 1, 5])
+@each("p", SIZES)
+@each("m", [0, 1, 5])
 def test_bool_round_trip_and_words(m: int, p: int) -> None:
     array = _random(m, p)
     masks = Masks.from_bool(array)
@@ -39,7 +41,7 @@ def test_bool_round_trip_and_words(m: int, p: int) -> None:
     assert masks.counts().dtype == np.int64
 
 
-@pytest.mark.parametrize("p", SIZES)
+@each("p", SIZES)
 def test_words_and_indices_round_trip(p: int) -> None:
     array = _random(4, p)
     masks = Masks.from_bool(array)
@@ -58,7 +60,7 @@ def test_indices_may_repeat_and_come_in_any_order() -> None:
     assert Masks.from_indices(iter([np.array([0, 2], np.uint8)]), 3).to_bool().tolist() == expected
 
 
-@pytest.mark.parametrize("p", SIZES)
+@each("p", SIZES)
 def test_empty_and_full_keep_tail_bits_zero(p: int) -> None:
     empty, full = Masks.empty(p), Masks.full(p)
     assert (len(empty), len(full)) == (1, 1)
@@ -72,7 +74,7 @@ def test_one_dimension_is_one_mask() -> None:
     assert Masks.from_bool([True, False]).to_bool().tolist() == [[True, False]]
 
 
-@pytest.mark.parametrize("layout", ["fortran", "strided", "readonly", "list"])
+@each("layout", ["fortran", "strided", "readonly", "list"])
 def test_layout_of_the_input_does_not_matter(layout: str) -> None:
     array = _random(6, 70)
     given = {
@@ -87,7 +89,7 @@ def test_layout_of_the_input_does_not_matter(layout: str) -> None:
 
 
 class TestCompact:
-    @pytest.mark.parametrize("p", SIZES)
+    @each("p", SIZES)
     def test_equals_its_expansion(self, p: int) -> None:
         base = _random(1, p)[0]
         masks = Masks.neighbours(base, p)
@@ -112,15 +114,57 @@ class TestCompact:
         assert masks.key(0) == masks.key(2)
         assert len(Masks.neighbours(base, 5, flips=[])) == 0
 
-    @pytest.mark.parametrize(
-        "which", [2, -1, slice(1, 60, 7), slice(0, 0), np.array([5, 0, 5]), [64, 3]]
-    )
+    @each("which", [2, -1, slice(1, 60, 7), slice(0, 0), np.array([5, 0, 5]), [64, 3]])
     def test_parts_are_those_of_the_expansion(self, which: object) -> None:
         base = _random(1, 65)[0]
         expanded = Masks.from_bool(base ^ np.eye(65, dtype=bool))
         before = Masks.neighbours(base, 65)[which]  # type: ignore[index]
         assert before.is_compact
         assert before == expanded[which]  # type: ignore[index]
+
+    def test_lists_of_flips(self) -> None:
+        rng = np.random.default_rng(4)
+        for p in SIZES:
+            base = _random(1, p)[0]
+            # None, one, all, the same twice and thrice (once alone counts), and some.
+            lists = [[], [p - 1], range(p), [0, 0], [p - 1, 0, p - 1, p - 1], rng.integers(0, p, 9)]
+            indptr, indices = np.cumsum([0, *map(len, lists)]), np.concatenate(lists).astype(int)
+            expected = np.array(
+                [
+                    base ^ (np.bincount(f, minlength=p) % 2 == 1)
+                    for f in map(lambda f: np.array(f, int), lists)
+                ]
+            )
+            for form in (
+                base,
+                base.tolist(),
+                Masks.from_bool(base),
+                Masks.neighbours(~base, p)[p // 2],
+            ):
+                masks = Masks.from_flips(form, indptr, indices)
+                if isinstance(form, Masks) and form.is_compact:
+                    expected = expected ^ base ^ form.to_bool()
+                assert masks.is_compact
+                assert masks._words is None
+                np.testing.assert_array_equal(masks.counts(), expected.sum(axis=1))
+                assert [masks.find(Masks.from_bool(e)) for e in expected] == [
+                    np.flatnonzero((expected == e).all(axis=1))[0] for e in expected
+                ]
+                assert masks._words is None  # neither wrote them down
+                np.testing.assert_array_equal(masks.to_bool(), expected)
+
+    def test_all_swaps_are_found_and_counted_without_their_words(self) -> None:
+        p = 4000
+        inside, outside = np.divmod(np.arange(20 * (p - 20)), p - 20)
+        flips = np.column_stack([inside, 20 + outside])
+        swaps = Masks.from_flips(np.arange(p) < 20, 2 * np.arange(len(flips) + 1), flips.ravel())
+        assert (swaps.counts() == 20).all()
+        row = 54_321
+        wanted = (np.arange(p) < 20) ^ np.isin(np.arange(p), flips[row])
+        assert swaps.find(Masks.from_bool(wanted)) == row
+        assert swaps.find(Masks.from_bool(np.arange(p) < 20)) == -1
+        assert swaps[row].to_bool()[0].tolist() == wanted.tolist()
+        assert swaps._words is None
 
     def test_memory_is_of_order_p(self) -> None:
         masks = Masks.neighbours(np.zeros(1_000_000, dtype=bool), 1_000_000)
@@ -138,8 +182,11 @@ class TestCompact:
     def test_flips_are_not_shared_with_the_caller(self) -> None:
         flips = np.array([0, 1], dtype=np.int64)
         masks = Masks.neighbours(np.zeros(3, dtype=bool), 3, flips=flips)
-        flips[:] = 2  # must be allowed, and must change nothing
+        indptr = np.array([0, 1, 2])
+        lists = Masks.from_flips(np.zeros(3, dtype=bool), indptr, flips)
+        flips[:], indptr[:] = 2, 0  # must be allowed, and must change nothing
         assert [masks.indices_of(i).tolist() for i in range(2)] == [[0], [1]]
+        assert [lists.indices_of(i).tolist() for i in range(2)] == [[0], [1]]
 
 
 class TestSequence:
@@ -192,9 +239,9 @@ class TestSequence:
         assert repr(Masks.neighbours([True, False], 2)) == "<Masks: compact, 2 of 2 features>"
 
 
-@pytest.mark.parametrize("p", [1, 63, 64, 65])
-@pytest.mark.parametrize("compact", [False, True])
-@pytest.mark.parametrize("protocol", [2, pickle.HIGHEST_PROTOCOL])
+@each("p", [1, 63, 64, 65])
+@each("compact", [False, True])
+@each("protocol", [2, pickle.HIGHEST_PROTOCOL])
 def test_pickle_and_copy(p: int, compact: bool, protocol: int) -> None:
     base = _random(1, p)[0]
     masks = Masks.neighbours(base, p) if compact else Masks.from_bool(base)
@@ -218,17 +265,34 @@ def test_immutable() -> None:
     assert taken == masks
 
 
+def test_words_are_taken_without_a_copy_where_that_is_promised() -> None:
+    words = Masks.from_bool(_random(6, 130)).words.copy()
+    taken = Masks.from_words(words, 130, copy=False)
+    assert np.shares_memory(taken.words, words)
+    assert words.flags.writeable  # the caller's own array is left as it was
+    with pytest.raises(ValueError, match="read-only"):
+        taken.words[0, 0] = 0
+    assert taken == Masks.from_words(words, 130)
+    # What is not in C order has to be copied, and what is wrong is refused all the same.
+    for other in (np.asfortranarray(words), words[::-1, :], np.repeat(words, 2, axis=0)[::2]):
+        near = Masks.from_words(other, 130, copy=False)
+        assert near.words.flags.c_contiguous
+        np.testing.assert_array_equal(near.words, other)
+    with pytest.raises(ValueError, match="past feature 128"):
+        Masks.from_words(np.full((1, 3), 2, np.uint64), 129, copy=False)
+
+
 class TestRefusals:
     def test_no_constructor(self) -> None:
         with pytest.raises(TypeError, match=r"Masks\.from_bool, from_indices"):
             Masks()
 
-    @pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.float64, object])
+    @each("dtype", [np.int64, np.uint8, np.float64, object])
     def test_numbers_are_not_masks(self, dtype: type) -> None:
         with pytest.raises(ValueError, match=r"boolean.*got dtype .*Masks\.from_indices.*astype"):
             Masks.from_bool(np.ones((2, 3), dtype=dtype))
 
-    @pytest.mark.parametrize("shape", [(), (0,), (2, 0), (1, 2, 3)])
+    @each("shape", [(), (0,), (2, 0), (1, 2, 3)])
     def test_shape(self, shape: tuple[int, ...]) -> None:
         with pytest.raises(ValueError, match="shape"):
             Masks.from_bool(np.ones(shape, dtype=bool))
@@ -248,7 +312,7 @@ class TestRefusals:
         with pytest.raises(ValueError, match=message):
             Masks.from_indices(subsets, 3)  # type: ignore[arg-type]
 
-    @pytest.mark.parametrize(
+    @each(
         "words",
         [np.zeros((1, 2), np.uint64), np.zeros((1, 1), np.int64), np.zeros(1, np.uint64)],
     )
@@ -260,16 +324,47 @@ class TestRefusals:
         with pytest.raises(ValueError, match="past feature 2"):
             Masks.from_words(np.array([[8]], np.uint64), 3)
 
-    @pytest.mark.parametrize("n_features", [0, -1])
+    @each("n_features", [0, -1])
     def test_too_few_features(self, n_features: int) -> None:
         for make in (Masks.empty, Masks.full, lambda p: Masks.from_indices([], p)):
             with pytest.raises(ValueError, match=f"at least 1, got {n_features}"):
                 make(n_features)
 
-    @pytest.mark.parametrize("n_features", [2.0, "2", True, None])
+    @each("n_features", [2.0, "2", True, None])
     def test_number_of_features_of_another_type(self, n_features: object) -> None:
         with pytest.raises(ValueError, match="n_features must be a whole number"):
             Masks.empty(n_features)  # type: ignore[arg-type]
+
+    def test_flips(self) -> None:
+        cases: list[tuple[Any, Any, Any, str]] = [
+            (Masks.from_indices([[0], [1]], 3), [0], [], "base must be one mask, got 2"),
+            (np.zeros((2, 3), bool), [0], [], "base must be one mask of 3 features"),
+            ([0, 1, 1], [0], [], "boolean"),
+            (True, [0], [], "at least one feature"),
+            (np.zeros(3, bool), [], [], r"from 0 to the number of indices, 0, with n_masks \+ 1"),
+            (np.zeros(3, bool), [1], [0], "indptr must ascend from 0 to the number of indices, 1,"),
+            (np.zeros(3, bool), [0, 2], [0], "indptr must ascend"),
+            (np.zeros(3, bool), [0, 2, 1, 2], [0, 1], "indptr must ascend"),
+            (
+                np.zeros(3, bool),
+                [0.0, 1.0],
+                [0],
+                r"indptr must be whole .* got float64 of shape \(",
+            ),
+            (np.zeros(3, bool), [0, 1], [True], "indices must be whole numbers"),
+            (np.zeros(3, bool), [0, 1], [[0]], r"indices must be whole .* of shape \(1, 1\)"),
+            (np.zeros(3, bool), [0, 1], [3], r"from 3 to 3; with 3 features they .* \[0, 2\]"),
+            (np.zeros(3, bool), [0, 1], [-1], "indices go from -1 to -1"),
+            (np.zeros(3, bool), [0, 1], [2**63], r"indices must be below 2\*\*63"),
+        ]
+        for base, indptr, indices, message in cases:
+            with pytest.raises(ValueError, match=message):
+                Masks.from_flips(base, indptr, indices)
+
+    def test_one_mask_is_looked_for(self) -> None:
+        for other in (Masks.empty(4), Masks.from_indices([[0], [1]], 3)):
+            with pytest.raises(ValueError, match="mask must be one of 3 features, got <Masks"):
+                Masks.empty(3).find(other)
 
     def test_neighbours(self) -> None:
         with pytest.raises(ValueError, match="one mask of 3 features"):

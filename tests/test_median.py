@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 
 from bitsieve import Masks, _core
 
@@ -21,9 +22,9 @@ def _median(masks: np.ndarray, anchor: np.ndarray) -> np.ndarray:
     return Masks.from_words(words[None, :], len(anchor)).to_bool()[0]
 
 
-@pytest.mark.parametrize("p", [1, 63, 64, 65, 300])
-@pytest.mark.parametrize("m", [0, 1, 2, 3, 4, 7, 8, 15, 16, 63, 64, 65])
-@pytest.mark.parametrize("density", [0.1, 0.5, 0.9])
+@each("p", [1, 63, 64, 65, 300])
+@each("m", [0, 1, 2, 3, 4, 7, 8, 15, 16, 63, 64, 65])
+@each("density", [0.1, 0.5, 0.9])
 def test_majority(p: int, m: int, density: float) -> None:
     rng = np.random.default_rng([p, m])
     masks, anchor = rng.random((m, p)) < density, rng.random(p) < 0.5
@@ -40,7 +41,7 @@ def test_ties_go_to_the_anchor() -> None:
     np.testing.assert_array_equal(_median(split[:1], anchor), split[0])
 
 
-@pytest.mark.parametrize("m", [5, 6])
+@each("m", [5, 6])
 def test_nothing_is_nearer_to_all(m: int) -> None:
     rng = np.random.default_rng(m)
     masks, anchor = rng.random((m, 8)) < 0.5, rng.random(8) < 0.5

@@ -7,6 +7,7 @@ import multiprocessing
 import joblib
 import numpy as np
 import pytest
+from each import each
 
 from bitsieve._threads import effective_n_jobs
 
@@ -34,7 +35,7 @@ def test_environment_limits(
     assert effective_n_jobs(None) == expected
 
 
-@pytest.mark.parametrize("value", ["0", "-3"])
+@each("value", ["0", "-3"])
 def test_a_limit_is_at_least_one(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("BITSIEVE_NUM_THREADS", value)
     assert effective_n_jobs(None) == 1
@@ -57,7 +58,7 @@ def test_explicit_number_wins_over_the_environment(
     assert effective_n_jobs(np.int64(n_jobs)) == expected  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
+@each("n_jobs", [0, 1.5, "2", True])
 def test_refused(n_jobs: object) -> None:
     with pytest.raises(ValueError, match="n_jobs must be None or a whole number other than 0, got"):
         effective_n_jobs(n_jobs)  # type: ignore[arg-type]

@@ -47,16 +47,77 @@ bool python_interrupt() {
 
 namespace {
 
-Array<std::uint64_t> philox(std::uint64_t seed, std::uint64_t stream, std::uint64_t offset,
-                            std::size_t n) {
-  Array<std::uint64_t> out(static_cast<py::ssize_t>(n));
-  std::uint64_t* words = out.mutable_data();
-  {
-    const py::gil_scoped_release release;
-    PhiloxStream rng(seed, stream, offset);
-    for (std::size_t i = 0; i < n; ++i) words[i] = rng.next();
+constexpr std::uint64_t most_choices = std::uint64_t{1} << 63;
+
+template <typename T, typename Draw>
+Array<T> drawn(std::size_t n, Draw draw) {
+  Array<T> out(static_cast<py::ssize_t>(n));
+  T* values = out.mutable_data();
+  const py::gil_scoped_release release;
+  const InterruptScope scope(python_interrupt);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i % (std::size_t{1} << 20) == 0) check_interrupt();
+    values[i] = draw(i);
   }
   return out;
+}
+
+Array<std::uint64_t> philox(std::uint64_t seed, std::uint64_t stream, std::uint64_t offset,
+                            std::size_t n, std::uint64_t lane) {
+  PhiloxBlock block{};
+  return drawn<std::uint64_t>(n, [&](std::size_t i) {
+    if (i % 4 == 0) block = philox4x64(seed, stream, {offset + i / 4, lane, 0, 0});
+    return block[i % 4];
+  });
+}
+
+Array<double> uniform(std::uint64_t key, std::uint64_t stream, std::uint64_t lane,
+                      std::uint64_t first, std::size_t n) {
+  PhiloxStream rng(key, static_cast<Stream>(stream), lane, first);
+  return drawn<double>(n, [&](std::size_t) { return rng.uniform(); });
+}
+
+Array<double> normal(std::uint64_t key, std::uint64_t stream, std::uint64_t lane,
+                     std::uint64_t first, std::size_t n) {
+  PhiloxStream rng(key, static_cast<Stream>(stream), lane, first);
+  return drawn<double>(n, [&](std::size_t) { return rng.normal(); });
+}
+
+py::tuple below(std::uint64_t key, std::uint64_t stream, std::uint64_t lane, std::uint64_t first,
+                std::uint64_t bound, std::size_t n) {
+  require(bound >= 1 && bound <= most_choices, "bound must lie in [1, 2^63]");
+  PhiloxStream rng(key, static_cast<Stream>(stream), lane, first);
+  const Lists numbers = drawn<std::int64_t>(
+      n, [&](std::size_t) { return static_cast<std::int64_t>(rng.below(bound)); });
+  return py::make_tuple(numbers, rng.position());
+}
+
+py::tuple permutation(std::uint64_t key, std::uint64_t stream, std::uint64_t lane,
+                      std::uint64_t first, std::size_t n) {
+  PhiloxStream rng(key, static_cast<Stream>(stream), lane, first);
+  Lists numbers =
+      drawn<std::int64_t>(n, [](std::size_t i) { return static_cast<std::int64_t>(i); });
+  std::int64_t* order = numbers.mutable_data();
+  {
+    const py::gil_scoped_release release;
+    rng.shuffle(order, n);
+  }
+  return py::make_tuple(numbers, rng.position());
+}
+
+py::tuple choice(std::uint64_t key, std::uint64_t stream, std::uint64_t lane, std::uint64_t first,
+                 std::uint64_t n, std::size_t k) {
+  require(n <= most_choices, "n must lie in [0, 2^63]");
+  require(k <= n, "k must lie in [0, n]");
+  PhiloxStream rng(key, static_cast<Stream>(stream), lane, first);
+  Lists numbers(static_cast<py::ssize_t>(k));
+  std::int64_t* chosen = numbers.mutable_data();
+  {
+    const py::gil_scoped_release release;
+    const InterruptScope scope(python_interrupt);
+    rng.choose(n, k, chosen);
+  }
+  return py::make_tuple(numbers, rng.position());
 }
 
 template <typename T>
@@ -209,7 +270,31 @@ void register_core(py::module_& module) {
       },
       py::arg("values").noconvert(), py::arg("n_threads") = 1);
   module.def("philox", &philox, py::arg("seed"), py::arg("stream"), py::arg("offset"),
-             py::arg("n"));
+             py::arg("n"), py::arg("lane") = 0);
+  module.def("random_uniform", &uniform, py::arg("key"), py::arg("stream"), py::arg("lane"),
+             py::arg("first"), py::arg("n"));
+  module.def("random_normal", &normal, py::arg("key"), py::arg("stream"), py::arg("lane"),
+             py::arg("first"), py::arg("n"));
+  module.def("random_below", &below, py::arg("key"), py::arg("stream"), py::arg("lane"),
+             py::arg("first"), py::arg("bound"), py::arg("n"));
+  module.def("random_permutation", &permutation, py::arg("key"), py::arg("stream"),
+             py::arg("lane"), py::arg("first"), py::arg("n"));
+  module.def("random_choice", &choice, py::arg("key"), py::arg("stream"), py::arg("lane"),
+             py::arg("first"), py::arg("n"), py::arg("k"));
+  py::native_enum<Stream>(module, "Stream", "enum.IntEnum", "What is drawn under one key.")
+      .value("search", Stream::search)
+      .value("folds", Stream::folds)
+      .value("measurement", Stream::measurement)
+      .value("estimators", Stream::estimators)
+      .value("bootstrap", Stream::bootstrap)
+      .value("rankers", Stream::rankers)
+      .value("outer_folds", Stream::outer_folds)
+      .value("start", Stream::start)
+      .value("tests", Stream::tests)
+      .value("instances", Stream::instances)
+      .value("probes", Stream::probes)
+      .value("microarray", Stream::microarray)
+      .finalize();
   module.def("stratified_folds", &stratified, py::arg("codes").noconvert(), py::arg("n_classes"),
              py::arg("n_splits"), py::arg("n_repeats"), py::arg("seed"));
   module.def("group_folds", &grouped, py::arg("codes").noconvert(), py::arg("n_classes"),

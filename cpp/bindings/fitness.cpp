@@ -46,7 +46,6 @@ class PyKnn {
     view.max_abs = max_abs_.data();
     check_bounds(view);
     check_codes(codes, n_samples, n_classes);
-    codes_.assign(codes.data(), codes.data() + n_samples);
     require(n_neighbors >= 1 && n_neighbors <= n_samples,
             "n_neighbors must lie in [1, n_samples]");
     require(n_repeats == 0 ? n_folds == 0 : n_folds >= 2 && n_folds <= n_samples,
@@ -65,23 +64,26 @@ class PyKnn {
     const Arbiter arbiter = std::visit(
         [&](const auto& array) { return Arbiter(array.data(), view.n_features); }, x_);
     KnnSettings settings;
-    settings.n_classes = n_classes;
     settings.n_neighbors = n_neighbors;
-    settings.n_repeats = n_repeats;
-    settings.n_folds = n_folds;
-    settings.stratified = stratified;
     if (exact) settings.grid = grid_of(view);
     n_features_ = view.n_features;
     n_samples_ = n_samples;
     n_classes_ = n_classes;
-    is_fixed_ = n_repeats == 0;
-    n_folds_ = n_folds;
-    fitness_ = std::make_unique<KnnFitness>(view, arbiter, codes_.data(), settings);
+    Target target;
+    target.codes.assign(codes.data(), codes.data() + n_samples);
+    target.n_classes = n_classes;
+    SplitSource source(n_samples);
+    if (n_repeats > 0) {
+      source = SplitSource(n_samples, n_repeats, n_folds,
+                           stratified ? target.codes : std::vector<std::int32_t>(), n_classes);
+    }
+    fitness_ = std::make_unique<KnnFitness>(view, arbiter, std::move(target), std::move(source),
+                                            settings);
   }
 
   void set_splits(const Lists& train, const Lists& train_begin, const Lists& test,
                   const Lists& test_begin) {
-    require(is_fixed_ && fitness_->n_splits() == 0,
+    require(fitness_->source().is_fixed() && fitness_->n_splits() == 0,
             "splits are set once, and not where folds come from seeds");
     require(length(train_begin) >= 2 && length(train_begin) == length(test_begin),
             "train_begin and test_begin must have n_splits + 1 entries");
@@ -91,14 +93,14 @@ class PyKnn {
     check_lists(test, test_begin, n_splits);
     const py::gil_scoped_release release;
     fitness_->set_splits(Splits::from_lists(train.data(), train_begin.data(), test.data(),
-                                            test_begin.data(), n_splits, n_samples_,
-                                            codes_.data(), n_classes_));
+                                            test_begin.data(), n_splits, n_samples_));
   }
 
   void set_groups(const Codes& groups, std::size_t n_groups) {
-    require(!is_fixed_, "groups are for folds that come from seeds");
-    check_groups(groups, n_samples_, n_groups, n_folds_);
-    fitness_->set_groups(groups.data(), n_groups);
+    const SplitSource& source = fitness_->source();
+    require(!source.is_fixed(), "groups are for folds that come from seeds");
+    check_groups(groups, n_samples_, n_groups, source.n_folds());
+    fitness_->set_groups({groups.data(), groups.data() + n_samples_}, n_groups);
   }
 
   std::size_t n_splits() const { return fitness_->n_splits(); }
@@ -146,7 +148,7 @@ class PyKnn {
   Array<std::int32_t> votes(const WordArray& words, const WordArray& seeds, Threads n_threads) {
     const std::size_t m = check_words(words);
     require(length(seeds) == m, "seeds must have one value a mask");
-    Array<std::int32_t> out({m, fitness_->n_tests(), n_classes_});
+    Array<std::int32_t> out({m, fitness_->source().n_tests(), n_classes_});
     std::int32_t* counts = out.mutable_data();
     const Word* data = words.data();
     const std::uint64_t* keys = seeds.data();
@@ -271,9 +273,6 @@ class PyKnn {
   Array<float> features_;
   Values x_;
   std::vector<double> max_abs_;
-  std::vector<std::int32_t> codes_;
-  bool is_fixed_ = false;
-  std::size_t n_folds_ = 0;
   std::size_t n_features_ = 0, n_samples_ = 0, n_classes_ = 0;
   std::unique_ptr<KnnFitness> fitness_;
 };

@@ -1,6 +1,7 @@
 // What each room of the extension adds to the module; the one place that includes pybind11.
 #pragma once
 
+#include <pybind11/native_enum.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -34,7 +35,6 @@ using Codes = Array<std::int32_t>;
 using Lists = Array<std::int64_t>;
 using Numbers = Array<double>;
 using Values = std::variant<Array<float>, Array<double>>;
-
 
 // What a kernel relies on; a ValueError where it does not hold. Where a message has to be put
 // together, throw: it would be for every value that is fine.

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from typing import TypeGuard
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 
-__all__ = ["SEEDS", "is_number", "is_whole", "key_of", "seed", "whole"]
+__all__ = ["SEEDS", "RandomState", "is_number", "is_whole", "key_of", "seed", "whole"]
+
+#: What users may pass as ``random_state``.
+RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 #: Seeds lie in [0, SEEDS).
 SEEDS = 2**64
@@ -88,7 +91,7 @@ def seed(name: str, value: object, *, instead: str = "") -> int:
 
 
 def key_of(random_state: object) -> int:
-    """Return the seed that ``random_state`` stands for; None draws one from the system.
+    """Return the key that ``random_state`` stands for; None asks the operating system for one.
 
     Parameters
     ----------

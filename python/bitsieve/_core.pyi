@@ -1,6 +1,7 @@
 """Types of the compiled core; tests/test_core_stub.py compares them with the module."""
 
 from collections.abc import Callable
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,33 @@ def available_isas() -> list[str]: ...
 def get_isa() -> str: ...
 def set_isa(name: str) -> None: ...
 def all_finite(values: NDArray[np.float32] | NDArray[np.float64], n_threads: int = 1) -> bool: ...
-def philox(seed: int, stream: int, offset: int, n: int) -> NDArray[np.uint64]: ...
+
+class Stream(IntEnum):
+    search = 1
+    folds = 2
+    measurement = 3
+    estimators = 4
+    bootstrap = 5
+    rankers = 6
+    outer_folds = 7
+    start = 8
+    tests = 9
+    instances = 10
+    probes = 11
+    microarray = 12
+
+def philox(seed: int, stream: int, offset: int, n: int, lane: int = 0) -> NDArray[np.uint64]: ...
+def random_uniform(key: int, stream: int, lane: int, first: int, n: int) -> NDArray[np.float64]: ...
+def random_normal(key: int, stream: int, lane: int, first: int, n: int) -> NDArray[np.float64]: ...
+def random_below(
+    key: int, stream: int, lane: int, first: int, bound: int, n: int
+) -> tuple[NDArray[np.int64], int]: ...
+def random_permutation(
+    key: int, stream: int, lane: int, first: int, n: int
+) -> tuple[NDArray[np.int64], int]: ...
+def random_choice(
+    key: int, stream: int, lane: int, first: int, n: int, k: int
+) -> tuple[NDArray[np.int64], int]: ...
 def stratified_folds(
     codes: NDArray[np.int32], n_classes: int, n_splits: int, n_repeats: int, seed: int
 ) -> NDArray[np.int32]: ...

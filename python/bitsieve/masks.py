@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitsieve import _core
+from bitsieve import _core, _flips
 
 Words = NDArray[np.uint64]
 
@@ -34,7 +34,7 @@ class Masks:
     """An immutable batch of feature subsets.
 
     Build one with :meth:`from_bool`, :meth:`from_indices`, :meth:`from_words`,
-    :meth:`neighbours`, :meth:`empty` or :meth:`full`.
+    :meth:`from_flips`, :meth:`neighbours`, :meth:`empty` or :meth:`full`.
 
     Attributes
     ----------
@@ -68,7 +68,8 @@ class Masks:
 
     def __init__(self) -> None:
         raise TypeError(
-            "make masks with Masks.from_bool, from_indices, from_words, neighbours, empty or full"
+            "make masks with Masks.from_bool, from_indices, from_words, from_flips, neighbours, "
+            "empty or full"
         )
 
     @classmethod
@@ -156,13 +157,16 @@ class Masks:
         return cls._make(n_features, _frozen(_pack(array)))
 
     @classmethod
-    def from_words(cls, words: Words, n_features: int) -> Masks:
+    def from_words(cls, words: Words, n_features: int, *, copy: bool = True) -> Masks:
         """Take packed words as they are.
 
         Parameters
         ----------
         words : ndarray of uint64, shape (n_masks, ceil(n_features / 64))
         n_features : int
+        copy : bool, default True
+            False promises that nobody changes the array from now on, and holds a read-only view
+            of it where it is in C order.
 
         Returns
         -------
@@ -172,9 +176,20 @@ class Masks:
         ------
         ValueError
             If shape or dtype are wrong or a bit past ``n_features`` is set.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> words = np.array([[5], [2]], dtype=np.uint64)
+        >>> masks = Masks.from_words(words, n_features=3, copy=False)
+        >>> masks.indices_of(0), np.shares_memory(masks.words, words)
+        (array([0, 2]), True)
         """
         _check_n_features(n_features)
-        array = np.array(words, order="C", copy=True)
+        if copy:
+            array = np.array(words, order="C", copy=True)
+        else:
+            array = np.asarray(words, order="C").view()
         if array.dtype != np.uint64 or array.ndim != 2 or array.shape[1] != _n_words(n_features):
             raise ValueError(
                 f"words must be uint64 of shape (n_masks, {_n_words(n_features)}) for "
@@ -184,6 +199,52 @@ class Masks:
         if used and array.size and np.any(array[:, -1] >> np.uint64(used)):
             raise ValueError(f"words have bits set past feature {n_features - 1}")
         return cls._make(n_features, _frozen(array))
+
+    @classmethod
+    def from_flips(cls, base: Masks | ArrayLike, indptr: ArrayLike, indices: ArrayLike) -> Masks:
+        """Make masks that differ from one base by lists of flips, in compact form.
+
+        Swaps are lists of two: one feature that leaves and one that comes.
+
+        Parameters
+        ----------
+        base : Masks of one, or array of bool, shape (n_features,)
+        indptr : array of int, shape (n_masks + 1,)
+            Ascends from 0 to the number of indices.
+        indices : array of int
+            Mask ``i`` is the base with the features ``indices[indptr[i]:indptr[i + 1]]`` flipped.
+            One that stands twice in a list is flipped twice, which changes nothing.
+
+        Returns
+        -------
+        Masks
+
+        Raises
+        ------
+        ValueError
+            If the base is not one mask, an index is out of range, or the lists do not ascend from
+            0 to the end of the indices.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> base = np.array([True, True, False, False])
+        >>> inside, outside = np.flatnonzero(base), np.flatnonzero(~base)
+        >>> pairs = np.array([(i, j) for i in inside for j in outside])
+        >>> swaps = Masks.from_flips(base, 2 * np.arange(len(pairs) + 1), pairs.ravel())
+        >>> [swaps.indices_of(i).tolist() for i in range(4)]
+        [[1, 2], [1, 3], [0, 2], [0, 3]]
+        """
+        if isinstance(base, Masks):
+            if len(base) != 1:
+                raise ValueError(f"base must be one mask, got {len(base)}")
+            n_features, words = base.n_features, base.words[0]
+        else:
+            array = np.asarray(base)
+            n_features = array.shape[-1] if array.ndim else 0
+            words = _base_of(array, n_features)
+        starts, flips = _flips.checked_lists(n_features, indptr, indices)
+        return cls._make(n_features, None, _frozen(words.copy()), _frozen(starts), _frozen(flips))
 
     @classmethod
     def neighbours(
@@ -220,12 +281,7 @@ class Masks:
         if array.dtype == np.uint64:
             words = cls.from_words(np.atleast_2d(array), n_features).words[0]
         else:
-            packed = cls.from_bool(array)
-            if len(packed) != 1 or packed.n_features != n_features:
-                raise ValueError(
-                    f"base must be one mask of {n_features} features, got shape {array.shape}"
-                )
-            words = packed.words[0]
+            words = _base_of(array, n_features)
         if flips is None:
             indices = np.arange(n_features, dtype=np.int64)
         else:
@@ -269,10 +325,7 @@ class Masks:
     def words(self) -> Words:
         if self._words is None:
             assert self.base is not None and self.indptr is not None and self.indices is not None
-            words = np.tile(self.base, (len(self), 1))
-            rows = np.repeat(np.arange(len(self)), np.diff(self.indptr))
-            bits = np.uint64(1) << (self.indices % 64).astype(np.uint64)
-            np.bitwise_xor.at(words, (rows, self.indices // 64), bits)
+            words = _flips.expand(self.base, self.indptr, self.indices)
             self._words = _frozen(words)
         return self._words
 
@@ -284,10 +337,8 @@ class Masks:
         """Return the number of features in each mask, shape (n_masks,)."""
         if self._words is None and self.base is not None:
             assert self.indptr is not None and self.indices is not None
-            if np.all(np.diff(self.indptr) == 1):  # one flip each: no need to write them down
-                base = _core.mask_unpack(self.base[None], self.n_features)[0]
-                single: NDArray[np.int64] = base.sum() + np.where(base[self.indices], -1, 1)
-                return single
+            base = _core.mask_unpack(self.base[None], self.n_features)[0]
+            return _flips.counts_of(base, self.indptr, self.indices)  # not written down
         return _core.mask_counts(np.ascontiguousarray(self.words))
 
     def indices_of(self, i: int) -> NDArray[np.int64]:
@@ -297,6 +348,27 @@ class Masks:
     def key(self, i: int) -> bytes:
         """Return mask ``i`` as bytes: equal masks, equal keys."""
         return bytes(self.words[i].tobytes())
+
+    def find(self, mask: Masks) -> int:
+        """Return the place of the first mask that equals a batch of one, or -1 without one.
+
+        Examples
+        --------
+        >>> near = Masks.neighbours([True, False, False], 3)
+        >>> near.find(Masks.from_indices([[0, 2]], 3)), near.find(Masks.full(3))
+        (2, -1)
+        """
+        if len(mask) != 1 or mask.n_features != self.n_features:
+            raise ValueError(f"mask must be one of {self.n_features} features, got {mask!r}")
+        wanted = mask.words[0]
+        if self._words is None:
+            assert self.base is not None and self.indptr is not None and self.indices is not None
+            differs = _core.mask_unpack((self.base ^ wanted)[None], self.n_features)[0]
+            flips = np.flatnonzero(differs).astype(np.int64)
+            rows = _flips.rows_with(flips, self.indptr, self.indices)
+            return next((int(row) for row in rows if self[row] == mask), -1)
+        rows = np.flatnonzero((self._words == wanted).all(axis=1))
+        return int(rows[0]) if len(rows) else -1
 
     def __len__(self) -> int:
         if self.indptr is not None:
@@ -309,10 +381,13 @@ class Masks:
             i = int(which)
             if not -len(self) <= i < len(self):
                 raise IndexError(f"mask {i} of {len(self)}")
-            which = [i]
+            rows: Any = [i % len(self)]
+        elif self._words is None:
+            rows = np.arange(len(self))[which]
+        else:
+            rows = which
         if self._words is None:
             assert self.base is not None and self.indptr is not None and self.indices is not None
-            rows = np.arange(len(self))[which]
             lists = [self.indices[self.indptr[r] : self.indptr[r + 1]] for r in rows]
             indptr = np.concatenate([[0], np.cumsum([len(flips) for flips in lists])])
             indices = np.concatenate([np.empty(0, np.int64), *lists])
@@ -323,7 +398,7 @@ class Masks:
                 _frozen(indptr.astype(np.int64)),
                 _frozen(indices.astype(np.int64)),
             )
-        return Masks._make(self.n_features, _frozen(self._words[which].copy()))
+        return Masks._make(self.n_features, _frozen(self._words[rows].copy()))
 
     def __iter__(self) -> Iterator[Masks]:
         return (self[i] for i in range(len(self)))
@@ -343,6 +418,14 @@ class Masks:
     def __repr__(self) -> str:
         form = "compact, " if self.is_compact else ""
         return f"<Masks: {form}{len(self)} of {self.n_features} features>"
+
+
+def _base_of(array: NDArray[Any], n_features: int) -> Words:
+    packed = Masks.from_bool(array)
+    if len(packed) != 1 or packed.n_features != n_features:
+        raise ValueError(f"base must be one mask of {n_features} features, got shape {array.shape}")
+    words: Words = packed.words[0]
+    return words
 
 
 def _rebuild(n_features: int, *arrays: Any) -> Masks:

@@ -6,6 +6,7 @@ import gzip
 
 import numpy as np
 import pytest
+from each import each
 
 from bitsieve.data import Table, read_table
 
@@ -28,7 +29,7 @@ def write(tmp_path):
 # -- what is read ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+@each("name", ["t.csv", "t.csv.gz"])
 def test_text_is_numbered_and_flagged(write, name):
     table = read_table(write(MIXED, name), target="y", categorical="ordinal", missing="keep")
     assert table.names == ["age", "grade", "smoker", "weight"]
@@ -83,8 +84,8 @@ def test_numbers_with_commas_are_no_categories(write):
     np.testing.assert_array_equal(table.X, [[1.5, 0], [2, 1], [0.25, 0]])
 
 
-@pytest.mark.parametrize("values", [np.arange(21), np.arange(6) + 0.5], ids=["many", "fractions"])
-@pytest.mark.parametrize("how", ["ordinal", "onehot"])
+@each("values", [np.arange(21), np.arange(6) + 0.5])
+@each("how", ["ordinal", "onehot"])
 def test_a_mark_among_measurements_is_no_category(write, values, how):
     lines = [f"{v},{'uv'[k % 2]}" for k, v in enumerate([*values, "x"])]
     with pytest.raises(ValueError, match=r"1 column \('a'\) holds numbers, .* such as 'x'; leave"):
@@ -130,7 +131,7 @@ def test_flags_are_copied_and_fixed():
     assert Table([[0, 1.5], [1, 2.5]], discrete=[False, False]).discrete is None
 
 
-@pytest.mark.parametrize("given", [[0, 1], [True], ["a", "b"], [[True, False]]])
+@each("given", [[0, 1], [True], ["a", "b"], [[True, False]]])
 def test_flags_must_fit(given):
     with pytest.raises(ValueError, match=r"one flag \(True or False\) a column of X, 2 in all"):
         Table([[0, 1.5], [1, 2.5]], discrete=given)

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from each import each
 
 from bitsieve.data import make_hot_copy
 
@@ -77,8 +78,8 @@ def columns(n):
     }
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [2, 3, 15, 16, 17, 100])
+@each("dtype", [np.float32, np.float64])
+@each("n", [2, 3, 15, 16, 17, 100])
 def test_equals_twin(n, dtype):
     made = columns(n)
     X = np.column_stack(list(made.values())).astype(np.float64)
@@ -134,7 +135,7 @@ def test_integers_are_centred_on_an_integer():
     assert (hot.features == np.rint(hot.features)).all()
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
+@each("order", ["C", "F"])
 def test_block_size_and_order_do_not_show(order):
     X = np.asarray(np.random.default_rng(1).standard_normal((37, 203)), order=order)
     X[:, ::3] = np.rint(X[:, ::3] * 10)
@@ -160,9 +161,7 @@ def test_overflow_names_columns_and_way_out():
     assert hot.max_abs[1] == 0.75e39
 
 
-@pytest.mark.parametrize(
-    "x", [[1e308, -1e308, 1e307], [1.7e308, 1.7e308, -1.7e308], [1.7e308, *[-1.2e308] * 3]]
-)
+@each("x", [[1e308, -1e308, 1e307], [1.7e308, 1.7e308, -1.7e308], [1.7e308, *[-1.2e308] * 3]])
 def test_the_whole_range_of_float64_survives(x):
     hot = make_hot_copy(np.array(x)[:, None], dtype=np.float64)
     assert np.isfinite(hot.features).all()

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from sklearn.neighbors import KNeighborsClassifier
 
 from bitsieve import fitness
@@ -38,7 +39,7 @@ def test_a_table_says_what_is_missing(gaps):
         gaps.refuse_missing()
 
 
-@pytest.mark.parametrize("missing", ["error", "keep"])
+@each("missing", ["error", "keep"])
 def test_a_complete_table_says_so(missing):
     table = Table([[1.0], [2.0]], missing=missing)
     assert (table.n_missing, table.has_missing) == (0, False)
@@ -75,15 +76,15 @@ def test_many_rows_are_counted_in_parts():
     assert Table(X, missing="keep").n_missing == where.sum()
 
 
-@pytest.mark.parametrize("missing", ["error", "keep"])
-@pytest.mark.parametrize("value", [np.inf, -np.inf])
+@each("missing", ["error", "keep"])
+@each("value", [np.inf, -np.inf])
 def test_infinite_values_are_always_refused(missing, value):
     X = [[1.0, value], [np.nan if missing == "keep" else 2.0, 3.0]]
     with pytest.raises(ValueError, match=r"contains infinity: 1 value in 1 column \(number 1\)"):
         Table(X, missing=missing)
 
 
-@pytest.mark.parametrize("X", [[[np.nan], [np.nan]], [[np.nan, 2.0], [1.0, 2.0], [np.nan, np.nan]]])
+@each("X", [[[np.nan], [np.nan]], [[np.nan, 2.0], [1.0, 2.0], [np.nan, np.nan]]])
 def test_a_gap_does_not_make_a_column_vary(X):
     with pytest.raises(ValueError, match="X is constant"):
         Table(X, missing="keep")
@@ -138,7 +139,7 @@ def test_all_nans_are_one():
 # -- files -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("gap", ["", "NA", "NaN", "null"])
+@each("gap", ["", "NA", "NaN", "null"])
 def test_text_files(tmp_path, gap):
     path = tmp_path / "gaps.csv"
     path.write_text(f"id,a,b,y\ns1,1,{gap},u\ns2,{gap},0.5,v\ns3,2,0.25,u\n")

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 
 from bitsieve.data import read_table
 
@@ -38,7 +39,7 @@ def is_the_table(table):
     assert table.X.flags.c_contiguous
 
 
-@pytest.mark.parametrize("text", [SAMPLES, FEATURES], ids=["samples", "features"])
+@each("text", [SAMPLES, FEATURES])
 @pytest.mark.parametrize(
     ("name", "delimiter"),
     [
@@ -63,12 +64,12 @@ def test_formats_and_both_ways_round(write, text, name, delimiter):
     ],
     ids=["crlf", "no end", "bom", "blank lines", "quotes", "blanks"],
 )
-@pytest.mark.parametrize("text", [SAMPLES, FEATURES], ids=["samples", "features"])
+@each("text", [SAMPLES, FEATURES])
 def test_ways_of_writing(write, text, change):
     is_the_table(read_table(write(change(text)), target="outcome"))
 
 
-@pytest.mark.parametrize("text", [SAMPLES, FEATURES], ids=["samples", "features"])
+@each("text", [SAMPLES, FEATURES])
 def test_r_writes_no_header_for_row_names(write, text):
     header, rest = text.split("\n", 1)
     is_the_table(read_table(write(header.split(",", 1)[1] + "\n" + rest), target="outcome"))
@@ -211,9 +212,9 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("as_path", [True, False])
-@pytest.mark.parametrize("rows", ["samples", "features"])
+@each("labels", LABELS)
+@each("as_path", [True, False])
+@each("rows", ["samples", "features"])
 def test_target_in_a_second_file(write, labels, as_path, rows):
     text = {
         "samples": "id,tp53,egfr\ns1,1.5,7\ns2,2.5,6\ns3,0,1e-3\n",
@@ -421,7 +422,7 @@ def test_short_lines_between_blanks(write):
         read_table(write(text.replace("4 5", "4"), "t.txt"), target="y")
 
 
-@pytest.mark.parametrize("blank", ["\r", " \r\n", "\t\n", "\r\r\n"])
+@each("blank", ["\r", " \r\n", "\t\n", "\r\r\n"])
 def test_blank_lines_of_all_kinds(write, blank):
     is_the_table(read_table(write(blank + SAMPLES + blank), target="outcome"))
 

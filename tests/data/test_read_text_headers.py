@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 
 from bitsieve.data import read_table
 
@@ -44,7 +45,7 @@ def test_labels_with_and_without_a_header(write, case):
     assert table.y.tolist() == expected
 
 
-@pytest.mark.parametrize("orient", ["auto", "samples"])
+@each("orient", ["auto", "samples"])
 @pytest.mark.parametrize(
     ("labels", "words"),
     [

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from each import each
 
 from bitsieve.data import read_table
 
@@ -345,7 +346,7 @@ def test_decimal_commas(write):
     assert table.y.tolist() == [0.5, 1.5]
 
 
-@pytest.mark.parametrize("mark", ["---", "?", "NA", "null", "", "NaN"])
+@each("mark", ["---", "?", "NA", "null", "", "NaN"])
 def test_marks_for_missing_values(write, mark):
     table = read_table(write(GENES.replace("1.5", mark)), orient="features", missing="keep")
     assert np.isnan(table.X[0, 0])

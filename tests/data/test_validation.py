@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+from each import each
 from sklearn.utils.multiclass import type_of_target
 
 from bitsieve.data import Table
@@ -202,7 +203,7 @@ def test_more_forms_of_y():
     assert Table(X, [25.0, 346.0, 1.0, 2.0], task="regression").task == "regression"
 
 
-@pytest.mark.parametrize(
+@each(
     "dtype",
     ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "g", ">f4", ">i8", "O"],
 )

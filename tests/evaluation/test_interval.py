@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from each import each
 
 from bitsieve.evaluation import Interval, corrected_t_interval
 from bitsieve.evaluation.interval import (
@@ -64,7 +65,7 @@ def test_needs_two_folds() -> None:
     assert math.isnan(found.high)
 
 
-@pytest.mark.parametrize("level", [0.0, 1.0, 95])
+@each("level", [0.0, 1.0, 95])
 def test_refuses_a_level_outside_0_and_1(level: float) -> None:
     with pytest.raises(ValueError, match=r"level must be strictly between 0 and 1, got"):
         corrected_t_interval([0.1, 0.2], [1, 1], [2, 2], level=level)

@@ -250,10 +250,10 @@ def test_resamples_hold_whole_groups_of_several_classes() -> None:
         np.arange(12), np.zeros(12, int), y, y, y, None, (None,), np.array([0, 1])
     )  # fmt: skip
     drawn = resampling._Drawn(kept, groups)
-    generator = np.random.default_rng(0)
+    draw = resampling.resampling_integers(0)
     seen = set()
     for _ in range(50):
-        rows = drawn(generator)
+        rows = drawn(draw)
         counts = np.bincount(rows, minlength=14)
         for group in range(3):
             assert len(set(counts[:12][groups == group])) == 1

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from scipy import stats
 from sklearn.feature_selection import SelectKBest
 
@@ -64,7 +65,7 @@ def test_borda_and_median_by_hand() -> None:
     )
 
 
-@pytest.mark.parametrize("n_lists", [1, 2, 5, 8])
+@each("n_lists", [1, 2, 5, 8])
 def test_methods_equal_their_twins(n_lists: int) -> None:
     lists = _tied(n_lists)
     ranks = stats.rankdata(-lists, axis=1)
@@ -141,7 +142,7 @@ def test_p_values_of_random_lists_are_no_smaller_than_they_should_be() -> None:
 # -- weights -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["mean", "borda", "median"])
+@each("method", ["mean", "borda", "median"])
 def test_a_weight_of_two_is_a_list_twice(method: Any) -> None:
     lists = _tied(4)
     twice = np.vstack([lists, lists[1:2]])
@@ -157,7 +158,7 @@ def test_a_weight_of_two_is_a_list_twice(method: Any) -> None:
 # -- identities --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each("method", METHODS)
 def test_identities(method: Any) -> None:
     lists = _tied()
     scores = rank_aggregation(lists, method=method)
@@ -174,7 +175,7 @@ def test_identities(method: Any) -> None:
     assert doubled[0] == doubled[-1]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each("method", METHODS)
 def test_better_everywhere_is_better(method: Any) -> None:
     for seed in range(20):
         lists = np.random.default_rng(seed).normal(size=(5, 12))

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import twin_cfs as twin
+from each import each, each_isa
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from bitsieve.filters import cfs, discretize
@@ -45,7 +46,7 @@ def test_merit_of_iris():
 # -- against the twin ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 @pytest.mark.parametrize(("n", "p", "n_classes"), [(40, 7, 2), (67, 20, 3), (150, 33, 5)])
 def test_equals_the_twin(seed, n, p, n_classes):
     X, y = noisy_levels(n, p, n_classes, seed)
@@ -60,7 +61,7 @@ def test_equals_the_twin(seed, n, p, n_classes):
     assert set(more.tolist()) == twin.locally_predictive(found, with_class, pairs)
 
 
-@pytest.mark.parametrize("max_stale", [1, 2, 9])
+@each("max_stale", [1, 2, 9])
 def test_a_longer_search_equals_the_twin(max_stale):
     X, y = noisy_levels(60, 15, 2, 99)
     with_class, pairs = twin.correlations(X, y)
@@ -82,7 +83,7 @@ class MadeTable:
 
 
 # In the first five a better set comes after expansions that brought none, and others follow it.
-@pytest.mark.parametrize("seed", [547, 1161, 2483, 2677, 2805, *range(60)])
+@each("seed", [547, 1161, 2483, 2677, 2805, *range(60)])
 @pytest.mark.parametrize("max_stale", [1, 2, 3, 5])
 def test_a_search_that_looks_back_equals_the_twin(seed, max_stale):
     rng = np.random.default_rng(seed)
@@ -145,6 +146,7 @@ def test_locally_predictive_features_join_after_the_search():
 # -- what must not matter --------------------------------------------------------------------------
 
 
+@each_isa
 def test_order_labels_threads_types_and_instruction_sets(isa):
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:200].astype(np.float32)

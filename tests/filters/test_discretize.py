@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from sklearn.preprocessing import KBinsDiscretizer
 from twin_discretize import codes as twin_codes
 from twin_discretize import equal_frequency
@@ -21,8 +22,8 @@ def X():
 # -- methods ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_bins", [2, 3, 10, 16, 17, 40, 255])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("n_bins", [2, 3, 10, 16, 17, 40, 255])
+@each("dtype", [np.float32, np.float64])
 def test_equal_width_equals_scikit_learn(X, n_bins, dtype):
     X = X.astype(dtype)
     codes, n_levels = discretize(X, method="equal_width", n_bins=n_bins)
@@ -34,7 +35,7 @@ def test_equal_width_equals_scikit_learn(X, n_bins, dtype):
     )
 
 
-@pytest.mark.parametrize("n_bins", [2, 3, 7, 29])
+@each("n_bins", [2, 3, 7, 29])
 def test_equal_frequency_gives_equal_counts(X, n_bins):
     codes = discretize(X, method="equal_frequency", n_bins=n_bins)[0]
     for f in range(X.shape[1]):
@@ -43,7 +44,7 @@ def test_equal_frequency_gives_equal_counts(X, n_bins):
         assert np.all(np.diff(X[np.argsort(codes[:, f], kind="stable"), f][[0, -1]]) > 0)
 
 
-@pytest.mark.parametrize("n_bins", [2, 3, 5, 12])
+@each("n_bins", [2, 3, 5, 12])
 @pytest.mark.parametrize("decimals", [0, -1, 3])
 def test_equal_frequency_equals_the_twin(X, n_bins, decimals):
     X = np.round(X, decimals)
@@ -65,8 +66,8 @@ def test_equal_frequency_between_neighbouring_numbers():
         assert n_levels.tolist() == [2]
 
 
-@pytest.mark.parametrize("n_sd", [0.5, 1.0, 2.0])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("n_sd", [0.5, 1.0, 2.0])
+@each("dtype", [np.float32, np.float64])
 def test_mean_sd_is_pengs_three_levels(X, n_sd, dtype):
     X = X.astype(dtype)
     codes, n_levels = discretize(X, method="mean_sd", n_sd=n_sd)
@@ -104,7 +105,7 @@ def test_user_bins_for_all_columns_or_each():
     assert n_levels.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("method", ["equal_width", "equal_frequency", "mean_sd"])
+@each("method", ["equal_width", "equal_frequency", "mean_sd"])
 def test_constant_columns_have_one_level(method):
     X = np.column_stack([np.full(20, 0.1), np.arange(20.0)])
     codes, n_levels = discretize(X, method=method)
@@ -155,7 +156,7 @@ def test_whole_numbers_are_numbered_in_order():
     assert n_levels.tolist() == [3, 3]
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float32, bool])
+@each("dtype", [np.uint8, np.int64, np.float32, bool])
 def test_codes_stay_codes(dtype):
     X = np.random.default_rng(0).integers(0, 2, (50, 9)).astype(dtype)
     codes, n_levels = as_codes(X)
@@ -255,7 +256,7 @@ def test_parameters_out_of_range(arguments, message):
         discretize([[0.0, 1.0], [1.0, 2.0]], **arguments)
 
 
-@pytest.mark.parametrize("bins", [1.0, "a", ["a"], [[1.0], ["a"]], [[1.0], [[2.0], [3.0, 4.0]]]])
+@each("bins", [1.0, "a", ["a"], [[1.0], ["a"]], [[1.0], [[2.0], [3.0, 4.0]]]])
 def test_bins_that_are_no_cut_points(bins):
     with pytest.raises(ValueError, match=r"^bins must be cut points, numbers in ascending order"):
         discretize(np.eye(3, 2), method="user", bins=bins)
@@ -266,7 +267,7 @@ def test_bins_may_come_from_an_iterator():
     assert codes.tolist() == [[0], [1], [2]]
 
 
-@pytest.mark.parametrize("method", ["equal_width", "equal_frequency"])
+@each("method", ["equal_width", "equal_frequency"])
 def test_cuts_of_wide_tables_are_those_of_their_parts(method):
     """Columns are cut by blocks; where a block ends does not matter."""
     X = np.random.default_rng(8).normal(size=(9, 3001))
@@ -281,7 +282,7 @@ def test_cuts_of_wide_tables_are_those_of_their_parts(method):
         np.testing.assert_array_equal(cut, part)
 
 
-@pytest.mark.parametrize("exponent", [-1060, -700, -300, 300, 700, 1010])
+@each("exponent", [-1060, -700, -300, 300, 700, 1010])
 def test_mean_sd_of_tiny_and_of_huge_numbers(exponent):
     """Squares of neither vanish or overflow: levels are those of the numbers of usual size."""
     X = np.random.default_rng(5).normal(size=(40, 5))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from scipy import sparse
 from twin_discretize import codes as twin_codes
 from twin_discretize import mdl
@@ -26,9 +27,9 @@ def table(n, p, n_classes, seed, *, decimals=None, dtype=np.float64):
 # -- against the twin ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 17, 64, 100, 301])
+@each("n", [2, 3, 5, 17, 64, 100, 301])
 @pytest.mark.parametrize(("n_classes", "decimals"), [(2, None), (2, 1), (3, 0), (7, 1)])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("dtype", [np.float32, np.float64])
 def test_equals_the_twin(n, n_classes, decimals, dtype):
     X, y = table(n, 13, n_classes, n, decimals=decimals, dtype=dtype)
     found = cut_points(X, y)
@@ -43,7 +44,7 @@ def test_equals_the_twin(n, n_classes, decimals, dtype):
         np.testing.assert_array_equal(levels[:, f], twin_codes(X[:, f], found[f]))
 
 
-@pytest.mark.parametrize("p", [1, 63, 64, 65, 130])
+@each("p", [1, 63, 64, 65, 130])
 def test_equals_the_twin_across_blocks_of_columns(p):
     X, y = table(60, p, 2, p)
     assert [c.tolist() for c in cut_points(X, y)] == [mdl(X[:, f], y) for f in range(p)]

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import twin_cfs as twin
+from each import each, each_isa
 from sklearn.datasets import load_breast_cancer
 from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import mutual_info_score
@@ -79,8 +80,9 @@ def test_equals_weka_on_numbers_and_categories(score, adult):
 # -- against twins and other software --------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "p"), [(2, 3), (63, 17), (64, 64), (65, 65), (500, 40)])
-@pytest.mark.parametrize("n_classes", [2, 3, 9])
+@each(("n", "p"), [(2, 3), (63, 17), (64, 64), (65, 65), (500, 40)])
+@each("n_classes", [2, 3, 9])
+@each_isa
 def test_equal_the_twins(n, p, n_classes, isa):
     X, y = levels(n, p, n_classes, n + n_classes)
     y[:2] = 0, 1
@@ -156,7 +158,7 @@ def test_symmetrical_uncertainty_is_symmetrical():
     np.testing.assert_allclose(there, back, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("score", ALL)
+@each("score", ALL)
 def test_bounds(score):
     X, y = levels(70, 200, 3, 5)
     found = score(X, y, discretization=None)
@@ -165,6 +167,7 @@ def test_bounds(score):
 
 
 @pytest.mark.parametrize("score", ALL)
+@each_isa
 def test_what_must_not_matter(score, isa):
     X, y = load_breast_cancer(return_X_y=True)
     X, y = np.column_stack([X[::3], X[::3, 4], np.ones(190)]), y[::3]
@@ -179,14 +182,14 @@ def test_what_must_not_matter(score, isa):
     np.testing.assert_array_equal(score(Table(X, y)), found)
 
 
-@pytest.mark.parametrize("score", ALL)
+@each("score", ALL)
 def test_float32(score):
     X, y = load_breast_cancer(return_X_y=True)
     X = X.astype(np.float32)
     np.testing.assert_array_equal(score(X, y), score(X.astype(np.float64), y))
 
 
-@pytest.mark.parametrize("score", ALL)
+@each("score", ALL)
 def test_missing_values_as_a_level(score):
     y = np.repeat(["a", "b"], 20)
     X = np.where(y == "a", np.nan, np.arange(40.0))[:, None]
@@ -196,14 +199,14 @@ def test_missing_values_as_a_level(score):
     assert score(X, y, missing="level")[0] == pytest.approx(most, abs=1e-11)
 
 
-@pytest.mark.parametrize("score", ALL)
+@each("score", ALL)
 def test_works_in_select_k_best(score):
     X, y = load_breast_cancer(return_X_y=True)
     selector = SelectKBest(score, k=4).fit(X, y)
     np.testing.assert_array_equal(selector.scores_, score(X, y))
 
 
-@pytest.mark.parametrize("score", ALL)
+@each("score", ALL)
 def test_other_cuts(score):
     X, y = load_breast_cancer(return_X_y=True)
     for method in ("equal_width", "equal_frequency", "mean_sd"):
@@ -217,8 +220,8 @@ def test_other_cuts(score):
 
 
 @pytest.mark.parametrize("score", [*ALL, cfs, fcbf])
-@pytest.mark.parametrize("layout", [scipy.sparse.csr_array, scipy.sparse.csc_matrix])
-@pytest.mark.parametrize("discretization", ["mdl", "equal_width", None])
+@each("layout", [scipy.sparse.csr_array, scipy.sparse.csc_matrix])
+@each("discretization", ["mdl", "equal_width", None])
 def test_sparse_tables_score_as_dense_ones(score, layout, discretization, monkeypatch):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 90)
@@ -251,7 +254,7 @@ def test_continuous_columns_are_refused_where_levels_are_promised():
         information_gain(X, y, discretization=None)
 
 
-@pytest.mark.parametrize("score", ALL)
+@each("score", ALL)
 def test_refusals(score):
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.raises(ValueError, match=r"discretization must be one of 'mdl', .*got 'user'"):

@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from each import each, each_isa
 
 from bitsieve import EnsembleRanker, RankAggregation, filters
 from bitsieve.selectors import UnivariateSelector
 
 
+@each_isa
 def test_a_line_has_an_infinite_f(isa: str) -> None:
     """By rounding F was 1.1e15 for the first, and infinite for columns that leave the line."""
     y = [2.0, 14.0, 18.0]
@@ -74,10 +76,9 @@ def test_wrappers_say_that_a_ranker_refuses_negative_values() -> None:
 LONG = np.array([[2**53, 1], [2**53 + 1, 2], [2**53, 3], [2**53 + 1, 4]])
 
 
-@pytest.mark.parametrize(
+@each(
     "X",
     [LONG, LONG.astype(np.uint64), LONG.tolist(), LONG.astype(object), pd.DataFrame(LONG)],
-    ids=["int64", "uint64", "list", "object", "frame"],
 )
 def test_levels_that_float64_merges_are_refused(X: Any) -> None:
     y = [0, 1, 0, 1]
@@ -158,6 +159,7 @@ def test_information_of_the_greatest_numbers() -> None:
         )
 
 
+@each_isa
 def test_whole_numbers_beyond_int32_are_levels(isa: str) -> None:
     X = np.array([[0, 7], [1, 7], [0, 8], [1, 9]])
     y = [0, 1, 0, 1]

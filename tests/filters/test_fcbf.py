@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import twin_cfs as twin
+from each import each, each_isa
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from bitsieve.filters import discretize, fcbf, symmetrical_uncertainty
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 @pytest.mark.parametrize(("n", "p", "n_classes"), [(30, 9, 2), (67, 40, 3), (200, 65, 5)])
-@pytest.mark.parametrize("threshold", [0.0, 0.1])
+@each("threshold", [0.0, 0.1])
 def test_equals_the_twin(seed, n, p, n_classes, threshold):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n)
@@ -56,6 +57,7 @@ def test_nothing_is_taken_where_nothing_is_told():
     assert order.size == scores.size == 0
 
 
+@each_isa
 def test_what_must_not_matter(isa):
     X, y = load_breast_cancer(return_X_y=True)
     order = fcbf(X, y, n_jobs=1)
@@ -69,7 +71,7 @@ def test_what_must_not_matter(isa):
     assert np.all(np.diff(scores) <= 0)
 
 
-@pytest.mark.parametrize("threshold", [-0.1, 1.5, "0.1", True, float("nan")])
+@each("threshold", [-0.1, 1.5, "0.1", True, float("nan")])
 def test_refusals(threshold):
     with pytest.raises(ValueError, match=r"threshold must be a number in \[0, 1\], got"):
         fcbf(*load_iris(return_X_y=True), threshold=threshold)

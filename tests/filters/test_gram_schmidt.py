@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import twin_univariate as twin
+from each import each, each_isa
 from sklearn.linear_model import LinearRegression
 
 import bitsieve
@@ -18,8 +19,9 @@ def one_hot(y: Any) -> Any:
     return (y == np.unique(y)[:, None]).astype(np.float64)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_classes", [0, 2, 4])
+@each_isa
 def test_twin(n_classes: int, dtype: Any, isa: str) -> None:
     rng = np.random.default_rng(n_classes)
     X = rng.normal(size=(40, 70)).astype(dtype)

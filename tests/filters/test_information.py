@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import twin_information as twin
+from each import each, each_isa
 from sklearn.feature_selection import SelectKBest, mutual_info_classif, mutual_info_regression
 from sklearn.metrics import mutual_info_score
 
@@ -39,7 +40,8 @@ def made(n: int, p: int, most: int, seed: int = 0) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("correction", [None, "miller_madow", "dirichlet"])
+@each("correction", [None, "miller_madow", "dirichlet"])
+@each_isa
 def test_values_are_those_of_the_twin(
     shape: tuple[int, int, int], correction: Any, isa: str
 ) -> None:
@@ -110,6 +112,7 @@ def test_the_chain_rule_holds_to_rounding() -> None:
     )  # fmt: skip
 
 
+@each_isa
 def test_nothing_but_the_partition_counts(isa: str) -> None:
     X, y = made(140, 30, 6)
     rng = np.random.default_rng(2)
@@ -228,7 +231,7 @@ def test_constant_columns_score_nothing_under_any_correction() -> None:
         assert entropy(X, correction=correction)[2] == 0
 
 
-@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@each("form", ["csr", "csc", "coo"])
 @pytest.mark.parametrize("method", ["auto", None, "mdl", "equal_width", "mean_sd"])
 def test_sparse_zeros_are_zeros(form: str, method: Any) -> None:
     rng = np.random.default_rng(8)
@@ -397,7 +400,7 @@ def test_neighbours_of_a_sparse_table(discrete: Any, monkeypatch: pytest.MonkeyP
     np.testing.assert_allclose(blocks, filters.mutual_information(X, y, **options), rtol=1e-9)
 
 
-@pytest.mark.parametrize("prior", [0, -1.0, 1e308, np.inf, np.nan, "much"])
+@each("prior", [0, -1.0, 1e308, np.inf, np.nan, "much"])
 def test_a_prior_that_no_entropy_can_tell_from_another_is_refused(prior: object) -> None:
     X = np.array([[0], [1], [0], [1]])
     with pytest.raises(ValueError, match="prior must be a number of samples above 0, at most 1e12"):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 
 from bitsieve.filters import conditional_mutual_information, joint_mutual_information
 
@@ -14,7 +15,7 @@ X = np.arange(24.0).reshape(8, 3) % 5
 Y = np.arange(8) % 2
 
 
-@pytest.mark.parametrize(
+@each(
     "given",
     [
         np.array(["a", None] * 4, dtype=object),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each, each_isa
 
 from bitsieve import _core
 
@@ -15,7 +16,7 @@ def encoded(X: Any, most: int = 256, n_threads: int = 1) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("kind", ["f4", "f8", "u1", "i1", "i2", "i4", "i8"])
-@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (15, 64), (16, 65), (33, 130)])
+@each("shape", [(1, 1), (2, 3), (15, 64), (16, 65), (33, 130)])
 def test_codes_are_places_among_the_distinct_values(kind: str, shape: tuple[int, int]) -> None:
     X = np.random.default_rng(0).integers(0, 100, shape).astype(kind)
     for n_threads in (1, 3):
@@ -47,8 +48,8 @@ def test_all_levels_of_a_byte() -> None:
     np.testing.assert_array_equal(codes, X)
 
 
-@pytest.mark.parametrize("row", [0, 3, 15, 16, 19])
-@pytest.mark.parametrize("value", [0.5, 1e-300, 2.0**53, -1e30, np.nan, np.inf])
+@each("row", [0, 3, 15, 16, 19])
+@each("value", [0.5, 1e-300, 2.0**53, -1e30, np.nan, np.inf])
 def test_what_is_no_whole_number_below_2_to_the_53(row: int, value: float) -> None:
     X = np.zeros((20, 70))
     X[row, [2, 69]] = value
@@ -72,8 +73,9 @@ def test_too_many_levels() -> None:
     np.testing.assert_array_equal(codes[:, 1], np.arange(20) % 4)
 
 
-@pytest.mark.parametrize("bound", [1, 2, 3, 8, 9, 256])
+@each("bound", [1, 2, 3, 8, 9, 256])
 @pytest.mark.parametrize("n", [1, 7, 8, 63, 64, 65, 200])
+@each_isa
 def test_levels_that_do_not_occur_change_nothing(n: int, bound: int, isa: str) -> None:
     rng = np.random.default_rng(n + bound)
     codes = (rng.integers(0, bound, (n, 70)) // 2 * 2).astype(np.uint8)
@@ -106,7 +108,7 @@ def test_many_samples_and_a_few_features() -> None:
         np.testing.assert_allclose(found, [expected], rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("bound", [3, 12])
+@each("bound", [3, 12])
 def test_codes_beyond_their_levels_are_refused(bound: int) -> None:
     codes = np.zeros((70, 3), dtype=np.uint8)
     codes[66, 1] = bound

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import twin_information as twin
+from each import each, each_isa
 
 from bitsieve import _core
 from bitsieve.filters import information_selection, mutual_information
@@ -29,7 +30,8 @@ def made(n: int, p: int, most: int = 3, seed: int = 0) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-@pytest.mark.parametrize("shape", [(61, 17, 3), (128, 25, 5), (150, 14, 11)])
+@each("shape", [(61, 17, 3), (128, 25, 5), (150, 14, 11)])
+@each_isa
 def test_selection_is_that_of_the_twin(
     criterion: Any, shape: tuple[int, int, int], isa: str
 ) -> None:
@@ -44,7 +46,7 @@ def test_selection_is_that_of_the_twin(
 
 
 @pytest.mark.parametrize("criterion", ["mid", "miq", "jmi", "cmim", "cife"])
-@pytest.mark.parametrize("correction", ["miller_madow", "dirichlet"])
+@each("correction", ["miller_madow", "dirichlet"])
 def test_selection_with_a_correction(criterion: Any, correction: Any) -> None:
     X, y = made(70, 15, 4, seed=1)
     expected, values = twin.selection(X, y, 5, criterion, correction=correction, prior=2.0)
@@ -56,7 +58,7 @@ def test_selection_with_a_correction(criterion: Any, correction: Any) -> None:
 
 
 @pytest.mark.parametrize("criterion", LAZY)
-@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@each("n_threads", [1, 2, 5])
 def test_what_is_not_looked_at_changes_nothing(criterion: str, n_threads: int) -> None:
     X, y = made(90, 1400, 4, seed=2)  # three chunks
     table = _core.DiscreteTable(X.astype(np.uint8), np.full(1400, 4, np.int32), n_threads)
@@ -69,6 +71,7 @@ def test_what_is_not_looked_at_changes_nothing(criterion: str, n_threads: int) -
     assert looked_at < all_of_them
 
 
+@each_isa
 def test_the_order_of_the_table_does_not_matter(isa: str) -> None:
     X, y = made(100, 30, 4, seed=3)
     rng = np.random.default_rng(3)
@@ -84,7 +87,7 @@ def test_the_order_of_the_table_does_not_matter(isa: str) -> None:
         np.testing.assert_array_equal(features[moved], order)
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
+@each("criterion", CRITERIA)
 def test_ties_go_to_the_lowest_index(criterion: Any) -> None:
     X, y = made(80, 6, 3, seed=4)
     doubled = np.column_stack([X, X, X[:, :3]])
@@ -98,7 +101,7 @@ def test_ties_go_to_the_lowest_index(criterion: Any) -> None:
         assert j >= 3 or full.index(j + 6) < full.index(j + 12)
 
 
-@pytest.mark.parametrize("criterion", [c for c in CRITERIA if c != "mim"])
+@each("criterion", [c for c in CRITERIA if c != "mim"])
 def test_ties_of_features_far_apart(criterion: Any) -> None:
     """Not before the second is looked at shows that it is no better than its copy far behind."""
     y = np.arange(32) % 8
@@ -109,7 +112,7 @@ def test_ties_of_features_far_apart(criterion: Any) -> None:
     assert information_selection(X, y, 2, criterion=criterion).tolist() == [0, 2]
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
+@each("criterion", CRITERIA)
 def test_all_constant_columns_are_taken_from_the_first_on(criterion: Any) -> None:
     y = np.arange(20) % 2
     order, scores = information_selection(
@@ -151,7 +154,7 @@ def test_joint_criteria_see_an_interaction() -> None:
         assert information_selection(X, y, 2, criterion=criterion).tolist() == [20, 21], criterion
 
 
-@pytest.mark.parametrize("criterion", ["mid", "jmi"])
+@each("criterion", ["mid", "jmi"])
 def test_sparse_tables(criterion: Any) -> None:
     rng = np.random.default_rng(8)
     X = rng.poisson(0.5, (90, 50)).astype(float)

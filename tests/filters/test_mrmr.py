@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import twin_information as twin
+from each import each, each_isa
 from scipy.stats import ks_2samp
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import f_classif, f_regression
@@ -31,7 +32,8 @@ def made(n: int, p: int, seed: int = 0) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("criterion", ["FCD", "FCQ"])
 @pytest.mark.parametrize("redundancy", ["pearson", "spearman"])
-@pytest.mark.parametrize("shape", [(11, 7), (64, 33), (101, 70)])
+@each("shape", [(11, 7), (64, 33), (101, 70)])
+@each_isa
 def test_selection_is_that_of_the_twin(
     criterion: Any, redundancy: Any, shape: tuple[int, int], isa: str
 ) -> None:
@@ -71,7 +73,7 @@ def test_a_numeric_target_against_the_twin() -> None:
     np.testing.assert_array_equal(mrmr(X, z, criterion="FCQ"), expected)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 @pytest.mark.parametrize("criterion", ["FCD", "FCQ"])
 def test_ties_but_for_rounding_go_to_the_lowest_index(seed: int, criterion: Any) -> None:
     # Few samples of few values: many columns are copies, mirrored, or as correlated as others.
@@ -92,8 +94,8 @@ def test_ties_but_for_rounding_go_to_the_lowest_index(seed: int, criterion: Any)
     np.testing.assert_array_equal(mrmr(scipy.sparse.csr_array(X), y, criterion=criterion), order)
 
 
-@pytest.mark.parametrize("quotient", [True, False])
-@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@each("quotient", [True, False])
+@each("n_threads", [1, 2, 5])
 def test_what_is_not_looked_at_changes_nothing(quotient: bool, n_threads: int) -> None:
     X, y = made(70, 1300, seed=3)
     X = np.ascontiguousarray(X)
@@ -134,7 +136,7 @@ def test_the_order_of_the_table_does_not_matter() -> None:
         np.testing.assert_allclose(other, scores, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("criterion", ["FCD", "FCQ"])
+@each("criterion", ["FCD", "FCQ"])
 def test_copies_come_after_everything_else(criterion: Any) -> None:
     X, y = made(60, 12, seed=6)
     first = int(f_classif(X, y)[0].argmax())
@@ -301,7 +303,7 @@ def test_refusals(options: dict[str, Any], message: str) -> None:
         mrmr(X, y, **options)
 
 
-@pytest.mark.parametrize("redundancy", ["pearson", "spearman"])
+@each("redundancy", ["pearson", "spearman"])
 def test_refusals_of_tables(redundancy: Any) -> None:
     X, y = made(30, 8)
     how: dict[str, Any] = {"criterion": "FCQ", "redundancy": redundancy}
@@ -317,7 +319,7 @@ def test_refusals_of_tables(redundancy: Any) -> None:
         mrmr(X[:, :3], **how)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("dtype", [np.float32, np.float64])
 def test_scores_that_float32_cannot_tell_apart(dtype: Any) -> None:
     # Groups of near copies: products in float32 decide none of them, the exact columns must.
     rng = np.random.default_rng(17)
@@ -333,7 +335,7 @@ def test_scores_that_float32_cannot_tell_apart(dtype: Any) -> None:
         np.testing.assert_allclose(scores, values, rtol=1e-9)
 
 
-@pytest.mark.parametrize("exponent", [-1074, -560, 560, 1010])
+@each("exponent", [-1074, -560, 560, 1010])
 @pytest.mark.parametrize("criterion", ["FCD", "FCQ"])
 @pytest.mark.parametrize("redundancy", ["pearson", "spearman"])
 def test_squares_that_do_not_fit_into_float64(

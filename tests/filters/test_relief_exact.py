@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import twin_relief_exact as twin
+from each import each_isa
 
 from bitsieve import filters
 from bitsieve.filters.relief import _dispatch
@@ -85,6 +86,7 @@ def test_thousands_of_small_tables(kind: str) -> None:
     assert differing(kind, 2000 if kind == "whole" else 400, seed=1) == {}
 
 
+@each_isa
 def test_the_core_and_the_general_path_decide_alike(
     isa: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +125,7 @@ def test_many_samples_at_their_limit() -> None:
     )
 
 
+@each_isa
 def test_levels_of_any_unit_are_exact_in_the_core(isa: str) -> None:
     """0, 1 and 2 in any unit, in a table too large for finer distances throughout."""
     rng = np.random.default_rng(5)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 
 from bitsieve import filters
 from bitsieve.data import Table
@@ -35,7 +36,7 @@ MIXED = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@each("name", CLASSIFIERS)
 def test_numbers_are_for_rrelieff(name: str) -> None:
     y = np.linspace(0.0, 1.0, 20)
     message = r"holds numbers such as .*; rrelieff scores features against numbers, or bin y"
@@ -43,7 +44,7 @@ def test_numbers_are_for_rrelieff(name: str) -> None:
         getattr(filters, name)(X, y)
 
 
-@pytest.mark.parametrize("name", [*CLASSIFIERS, "rrelieff"])
+@each("name", [*CLASSIFIERS, "rrelieff"])
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -74,7 +75,7 @@ def test_options_out_of_range(name: str, options: dict[str, Any], message: str) 
         getattr(filters, name)(X, Y, **options)
 
 
-@pytest.mark.parametrize("name", ["relieff", "rrelieff", "turf"])
+@each("name", ["relieff", "rrelieff", "turf"])
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -159,7 +160,7 @@ def test_nothing_is_guessed_from_distinct_values() -> None:
     )
 
 
-@pytest.mark.parametrize("diff", ["linear", "ramp"])
+@each("diff", ["linear", "ramp"])
 def test_a_range_beyond_all_numbers(diff: Any) -> None:
     wide = X.copy()
     wide[:, 2] *= 1.7e308 / np.abs(X[:, 2]).max()
@@ -189,7 +190,7 @@ def test_the_users_frame_is_not_touched() -> None:
     assert not has_categories(X)
 
 
-@pytest.mark.parametrize("options", [{"diff": "ramp"}, {"missing": "ignore"}])
+@each("options", [{"diff": "ramp"}, {"missing": "ignore"}])
 def test_the_users_array_is_not_touched(options: dict[str, Any]) -> None:
     """One column is its own transpose, so that a view of it would do as the working copy."""
     X = np.full((6, 1), 3.0)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each, each_isa
 
 import bitsieve
 from bitsieve import filters
@@ -36,6 +37,7 @@ def scores(name: str, X: Any, y: Any, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", FAMILY)
+@each_isa
 def test_order_of_samples(name: str, isa: str) -> None:
     X, y = made()
     order = np.random.default_rng(1).permutation(len(X))
@@ -44,6 +46,7 @@ def test_order_of_samples(name: str, isa: str) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILY)
+@each_isa
 def test_order_of_features(name: str, isa: str) -> None:
     X, y = made()
     order = np.random.default_rng(2).permutation(X.shape[1])
@@ -51,7 +54,7 @@ def test_order_of_features(name: str, isa: str) -> None:
     np.testing.assert_allclose(found, scores(name, X, y)[order], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@each("name", CLASSIFIERS)
 def test_names_of_classes(name: str) -> None:
     X, y = made()
     wanted = scores(name, X, y)
@@ -62,8 +65,9 @@ def test_names_of_classes(name: str) -> None:
     np.testing.assert_allclose(scores(name, X, as_objects), wanted, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", FAMILY)
+@each_isa
 def test_threads_change_no_bit(name: str, dtype: Any, isa: str) -> None:
     X, y = made(131, 210, 4, dtype)
     one = scores(name, X, y, n_jobs=1)
@@ -72,8 +76,9 @@ def test_threads_change_no_bit(name: str, dtype: Any, isa: str) -> None:
     np.testing.assert_array_equal(scores(name, X, y, n_jobs=2), one)  # nor does another run
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", FAMILY)
+@each_isa
 def test_instruction_sets_change_no_bit(name: str, dtype: Any, isa: str) -> None:
     X, y = made(67, 131, 3, dtype)
     found = scores(name, X, y)
@@ -81,7 +86,7 @@ def test_instruction_sets_change_no_bit(name: str, dtype: Any, isa: str) -> None
     np.testing.assert_array_equal(found, scores(name, X, y))
 
 
-@pytest.mark.parametrize("name", FAMILY)
+@each("name", FAMILY)
 def test_a_copy_of_a_feature_scores_the_same(name: str) -> None:
     X, y = made()
     X[:, 5] = X[:, 77]
@@ -89,7 +94,7 @@ def test_a_copy_of_a_feature_scores_the_same(name: str) -> None:
     assert found[5] == found[77]
 
 
-@pytest.mark.parametrize("name", FAMILY)
+@each("name", FAMILY)
 def test_a_constant_column_changes_nothing_for_the_others(name: str) -> None:
     X, y = made()
     with_constant = np.insert(X, 4, 3.5, axis=1)
@@ -98,7 +103,7 @@ def test_a_constant_column_changes_nothing_for_the_others(name: str) -> None:
     np.testing.assert_allclose(np.delete(found, 4), scores(name, X, y), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", FAMILY)
+@each("name", FAMILY)
 def test_scale_and_offset_of_a_feature(name: str) -> None:
     X, y = made()
     moved = X * np.logspace(-9, 9, X.shape[1])
@@ -107,7 +112,7 @@ def test_scale_and_offset_of_a_feature(name: str) -> None:
     np.testing.assert_allclose(scores(name, flipped, y), scores(name, X, y), rtol=0, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", FAMILY)
+@each("name", FAMILY)
 def test_the_table_is_read_only(name: str) -> None:
     X, y = made()
     before = X.copy()
@@ -120,7 +125,7 @@ def test_the_table_is_read_only(name: str) -> None:
     np.testing.assert_array_equal(X, before)
 
 
-@pytest.mark.parametrize("name", FAMILY)
+@each("name", FAMILY)
 def test_layouts_and_types(name: str) -> None:
     X, y = made()
     X = np.rint(4 * X)

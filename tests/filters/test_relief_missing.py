@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 
 from bitsieve import filters
 from bitsieve.filters.relief._differences import Differences, feature_blocks
@@ -86,8 +87,8 @@ def test_ignored_pairs_and_scaled_distances() -> None:
     np.testing.assert_allclose(found, [first / 4, second / 4])
 
 
-@pytest.mark.parametrize("missing", ["probabilistic", "ignore"])
-@pytest.mark.parametrize("name", ["relieff", "multisurf", "surf_star", "rrelieff"])
+@each("missing", ["probabilistic", "ignore"])
+@each("name", ["relieff", "multisurf", "surf_star", "rrelieff"])
 def test_a_column_without_any_value(name: str, missing: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 5))
@@ -105,7 +106,7 @@ def test_a_column_without_any_value(name: str, missing: str) -> None:
     np.testing.assert_allclose(np.delete(found, 2), alone, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["relieff", "multisurf"])
+@each("name", ["relieff", "multisurf"])
 def test_few_gaps_change_little(name: str) -> None:
     rng = np.random.default_rng(1)
     y = np.arange(120) % 2
@@ -120,7 +121,7 @@ def test_few_gaps_change_little(name: str) -> None:
         assert set(np.argsort(-found)[:3]) == {0, 1, 2}
 
 
-@pytest.mark.parametrize("missing", ["probabilistic", "ignore"])
+@each("missing", ["probabilistic", "ignore"])
 def test_order_of_samples_and_features_with_gaps(missing: str) -> None:
     rng = np.random.default_rng(2)
     y = np.arange(50) % 3

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import twin_relief as twin
+from each import each
 
 from bitsieve import filters
 
@@ -82,7 +83,7 @@ def test_four_unbalanced_classes() -> None:
     check(X, y, k=1)
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 10])
+@each("size", [1, 2, 5, 10])
 def test_a_class_no_larger_than_k(size: int) -> None:
     X, _ = continuous(30, 6)
     y = np.r_[np.zeros(30 - size, dtype=int), np.ones(size, dtype=int)]

@@ -15,11 +15,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import twin_relief as twin
+from each import each
 
 from bitsieve import filters
 
 
-@pytest.mark.parametrize("n_neighbors", [1, 10])
+@each("n_neighbors", [1, 10])
 @pytest.mark.parametrize("name", ["sonar", "vehicle", "segment", "khan"])
 def test_relieff_is_wekas(
     name: str, n_neighbors: int, weka: dict[str, Any], dataset: Callable[..., Any]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
+from each import each, each_isa
 
 from bitsieve import _core, filters
 from bitsieve.filters.relief import _dispatch
@@ -24,8 +25,9 @@ def exact_distances(X: Any) -> list[list[Fraction]]:
     ]
 
 
-@pytest.mark.parametrize("steps", [3, 7, 9, 10, 100])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("steps", [3, 7, 9, 10, 100])
+@each("dtype", [np.float32, np.float64])
+@each_isa
 def test_equal_sums_of_unequal_differences_tie(steps: int, dtype: Any, isa: str) -> None:
     """1/7 + 2/7 is 3/7, though no binary fraction says so: the lowest index is nearest."""
     rng = np.random.default_rng(steps)
@@ -51,7 +53,7 @@ def test_equal_sums_tie_in_tables_with_holes_too() -> None:
 
 
 @pytest.mark.parametrize("name", ["surf", "surf_star", "swrf_star", "multisurf", "multisurf_star"])
-@pytest.mark.parametrize("weight", [0.1, 0.3, 1.0, 7.0])
+@each("weight", [0.1, 0.3, 1.0, 7.0])
 def test_the_mean_of_equal_distances_is_met_exactly(name: str, weight: float) -> None:
     """All three samples are one apart: none is nearer, nor farther, than the mean."""
     X = [[0.0], [1.0], [2.0]]

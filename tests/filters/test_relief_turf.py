@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 from bitsieve import filters
 
@@ -41,7 +42,7 @@ def by_hand(X: Any, y: Any, score: Any, n_rounds: int, n_dropped: int) -> Any:
     return out
 
 
-@pytest.mark.parametrize(("n_iterations", "fraction"), [(1, None), (4, None), (3, 0.3), (9, 0.25)])
+@each(("n_iterations", "fraction"), [(1, None), (4, None), (3, 0.3), (9, 0.25)])
 @pytest.mark.parametrize("scorer", ["relieff", "multisurf", "relief"])
 def test_rounds(scorer: str, n_iterations: int, fraction: float | None) -> None:
     X, y = made()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import twin_relief as twin
+from each import each, each_isa
 
 from bitsieve import _core, filters
 from bitsieve.filters.relief import _dispatch
@@ -54,11 +55,10 @@ def known_scores(name: str, n: int, p: int, n_classes: int, dtype: Any, k: int |
     return twin_scores(name, X, y, discrete=discrete, **({} if k is None else {"k": k}))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(
-    ("n", "p", "n_classes"), [(3, 1, 2), (7, 5, 3), (23, 33, 2), (41, 9, 5), (33, 70, 3)]
-)
+@each("dtype", [np.float32, np.float64])
+@each(("n", "p", "n_classes"), [(3, 1, 2), (7, 5, 3), (23, 33, 2), (41, 9, 5), (33, 70, 3)])
 @pytest.mark.parametrize("name", CLASSIFIERS)
+@each_isa
 def test_is_the_twins(name: str, n: int, p: int, n_classes: int, dtype: Any, isa: str) -> None:
     X, y, discrete = made(n, p, n_classes, dtype)
     labels = np.array(["b", "c", "k", "m", "z"])[y]
@@ -70,8 +70,9 @@ def test_is_the_twins(name: str, n: int, p: int, n_classes: int, dtype: Any, isa
         assert found.dtype == np.float64
 
 
-@pytest.mark.parametrize("n_neighbors", [1, 4, 60])
+@each("n_neighbors", [1, 4, 60])
 @pytest.mark.parametrize("sigma", [None, 2.0])
+@each_isa
 def test_rrelieff_is_the_twins(n_neighbors: int, sigma: float | None, isa: str) -> None:
     X, _, discrete = made(31, 17, 2)
     y = np.random.default_rng(4).normal(size=31)
@@ -81,7 +82,7 @@ def test_rrelieff_is_the_twins(n_neighbors: int, sigma: float | None, isa: str) 
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("sigma", [0.7, 20.0])
+@each("sigma", [0.7, 20.0])
 def test_weights_by_rank(sigma: float) -> None:
     X, y, discrete = made(30, 8, 3)
     found = filters.relieff(
@@ -97,7 +98,7 @@ def _rows(n: int, n_instances: int, seed: int) -> list[int]:
     return sorted(generator.permutation(n)[:n_instances].tolist())
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@each("name", CLASSIFIERS)
 def test_some_samples_and_weighted_features(name: str) -> None:
     X, y, discrete = made(37, 11, 3)
     weights = np.arange(11.0)
@@ -110,8 +111,8 @@ def test_some_samples_and_weighted_features(name: str) -> None:
     np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance(name))
 
 
-@pytest.mark.parametrize("missing", ["probabilistic", "ignore"])
-@pytest.mark.parametrize("ramp", [None, (0.04, 0.10), (0.0, 0.9)])
+@each("missing", ["probabilistic", "ignore"])
+@each("ramp", [None, (0.04, 0.10), (0.0, 0.9)])
 @pytest.mark.parametrize("name", [*CLASSIFIERS, "rrelieff"])
 def test_missing_values_and_ramps(name: str, ramp: Any, missing: Any) -> None:
     X, y, discrete = made(26, 7, 3)

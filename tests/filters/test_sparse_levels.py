@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+from each import each_isa
 
 from bitsieve import filters
 from bitsieve.discrete import DiscreteTable, _sparse
@@ -59,6 +60,7 @@ def test_levels_of_the_dense_form(
 
 
 @pytest.mark.parametrize("correction", [None, "miller_madow", "dirichlet"])
+@each_isa
 def test_scores_of_the_dense_form(correction: Any, isa: str) -> None:
     """Few entries are counted by themselves; the sums are whole numbers, so every bit is there."""
     X, y = made(5, whole=True)

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 
 from bitsieve import filters
 from bitsieve.data import Table, read_table
@@ -116,7 +117,7 @@ def test_rrelieff(tmp_path):
 
 
 @pytest.mark.parametrize("name", _OF_LEVELS)
-@pytest.mark.parametrize("missing", ["error", "level"])
+@each("missing", ["error", "level"])
 def test_levels_of_a_file_are_those_of_a_frame(name, missing, tmp_path):
     people = _people()
     table, frame, y = _both_ways(people.dropna() if missing == "error" else people, tmp_path)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import twin_univariate as twin
+from each import each, each_isa
 from scipy.stats import mannwhitneyu, rankdata
 
 import bitsieve
@@ -59,16 +60,18 @@ CLASS_SCORES: list[tuple[Callable[..., Any], Callable[..., float]]] = [
 NAMES = ["signal_to_noise", "student", "welch", "f_test", "fisher_score", "kruskal_wallis"]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_classes", [2, 4])
+@each("dtype", [np.float32, np.float64])
+@each("n_classes", [2, 4])
 @pytest.mark.parametrize(("score", "slow"), CLASS_SCORES, ids=NAMES)
+@each_isa
 def test_class_scores(score: Any, slow: Any, n_classes: int, dtype: Any, isa: str) -> None:
     X, y = table(23, 37, dtype=dtype), labels(23, n_classes)
     expected = [slow(x, y) for x in columns_of(X)]
     np.testing.assert_allclose(score(X, y), expected, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("dtype", [np.float32, np.float64])
+@each_isa
 def test_correlations(dtype: Any, isa: str) -> None:
     X = table(23, 37, dtype=dtype)
     y = np.rint(np.random.default_rng(1).normal(size=23) * 4) / 3
@@ -81,8 +84,9 @@ def test_correlations(dtype: Any, isa: str) -> None:
     assert np.array_equal(f_test(X, y)[:5], f_test(X[:, :5].copy(), y, task="regression"))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [5, 24, 61])
+@each("dtype", [np.float32, np.float64])
+@each("n", [5, 24, 61])
+@each_isa
 def test_auc_is_exact(n: int, dtype: Any, isa: str) -> None:
     X, y = table(n, 37, dtype=dtype), labels(n, 2)
     expected = np.array([twin.auc(x, y) for x in columns_of(X)])
@@ -91,7 +95,8 @@ def test_auc_is_exact(n: int, dtype: Any, isa: str) -> None:
     assert np.array_equal(auc(X, y, signed=True, p_values=True)[0], expected)  # by sorting
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("dtype", [np.float32, np.float64])
+@each_isa
 def test_auc_of_several_classes(dtype: Any, isa: str) -> None:
     X, y = table(31, 20, dtype=dtype), labels(31, 3)
     each = np.array([twin.auc_of_classes(x, y) for x in columns_of(X)])
@@ -99,8 +104,9 @@ def test_auc_of_several_classes(dtype: Any, isa: str) -> None:
     assert np.array_equal(auc(X, y, multiclass="largest"), each.max(axis=1))
 
 
-@pytest.mark.parametrize("n", [2, 3, 4, 7, 8, 9, 63, 64, 65, 200, 257])
+@each("n", [2, 3, 4, 7, 8, 9, 63, 64, 65, 200, 257])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each_isa
 def test_ranks_of_any_length(n: int, dtype: Any, isa: str) -> None:
     X = table(n, 19, seed=n, dtype=dtype)
     X[:, 1] = 0.0
@@ -130,6 +136,7 @@ def test_many_samples_are_sorted_one_feature_after_another() -> None:
     assert np.array_equal(auc(X, y, signed=True), area)
 
 
+@each_isa
 def test_variance(isa: str) -> None:
     X = table(23, 37)
     expected = [twin.variance(x) for x in columns_of(X)]
@@ -146,7 +153,8 @@ def test_chi2() -> None:
         np.testing.assert_allclose(chi2(X, y), expected, rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize("p", [1, 7, 15, 16, 17, 511, 512, 513, 1030])
+@each("p", [1, 7, 15, 16, 17, 511, 512, 513, 1030])
+@each_isa
 def test_width_does_not_matter(p: int, isa: str) -> None:
     """A feature has the same bits alone, at the end of a block and at its start."""
     wide = table(21, 1030)
@@ -157,7 +165,7 @@ def test_width_does_not_matter(p: int, isa: str) -> None:
             assert score(X[:, [j]].copy(), y)[0] == score(X, y)[j]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("dtype", [np.float32, np.float64])
 def test_same_bits_for_threads_and_instruction_sets(dtype: Any) -> None:
     X, y = table(50, 3000, dtype=dtype), labels(50, 2)
     scores = (signal_to_noise, t_test, f_test, pearson, auc, kruskal_wallis, spearman, variance)
@@ -177,7 +185,7 @@ def test_same_bits_for_threads_and_instruction_sets(dtype: Any) -> None:
 @pytest.mark.parametrize(
     "score", [signal_to_noise, t_test, f_test, fisher_score, auc, kruskal_wallis, chi2, pearson]
 )
-@pytest.mark.parametrize("n_classes", [2, 3])
+@each("n_classes", [2, 3])
 def test_order_of_samples_features_and_labels(score: Any, n_classes: int) -> None:
     X, y = np.abs(table(40, 30)), labels(40, n_classes)
     if score is pearson:
@@ -203,8 +211,9 @@ def test_signs_agree() -> None:
     assert up == 1 > 0 == down
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("decimals", [0, 1, 3, 6, 7])
+@each("dtype", [np.float32, np.float64])
+@each("decimals", [0, 1, 3, 6, 7])
+@each_isa
 def test_values_of_a_few_decimals(decimals: int, dtype: Any, isa: str) -> None:
     """Equal are equal, and what differs in the last bit alone differs."""
     rng = np.random.default_rng(decimals)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from each import each
 from sklearn.feature_selection import SelectFdr, SelectKBest
 from sklearn.feature_selection import chi2 as sklearn_chi2
 
@@ -41,7 +42,7 @@ def normal(n: int = 40, p: int = 12, seed: int = 0) -> Any:
 
 
 @pytest.mark.parametrize("score", WITH_P)
-@pytest.mark.parametrize("value", [0.0, 0.1, 1e9 + 0.1, -3e-300, 1e300])
+@each("value", [0.0, 0.1, 1e9 + 0.1, -3e-300, 1e300])
 def test_constant_feature(score: Any, value: float) -> None:
     X, y = normal(), np.arange(40) % 2
     X[:, 3] = value
@@ -54,15 +55,15 @@ def test_constant_feature(score: Any, value: float) -> None:
     assert np.array_equal(p[others], p_alone)
 
 
-@pytest.mark.parametrize("score", [signal_to_noise, fisher_score, variance])
+@each("score", [signal_to_noise, fisher_score, variance])
 def test_constant_feature_without_p(score: Any) -> None:
     X = normal()
     X[:, 3] = 0.1
     assert score(X, np.arange(40) % 3)[3] == 0.0
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("offset", [0.0, 1e9])
+@each("n_classes", [2, 3])
+@each("offset", [0.0, 1e9])
 def test_constant_within_classes_comes_first(n_classes: int, offset: float) -> None:
     y = np.arange(40) % n_classes
     X = normal()
@@ -87,7 +88,7 @@ def test_one_class_is_constant() -> None:
         assert np.isfinite(score(X, y)).all()
 
 
-@pytest.mark.parametrize("score", CLASSES)
+@each("score", CLASSES)
 def test_one_sample_in_a_class(score: Any) -> None:
     y = np.array(["b"] + ["a"] * 19)
     X = normal(20)
@@ -119,7 +120,7 @@ def test_too_few_samples() -> None:
     assert signal_to_noise(X, [0, 1]) == np.inf
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@each("dtype", [np.float64, np.float32])
 def test_offset_does_not_eat_digits(dtype: Any) -> None:
     y = np.arange(60) % 2
     steps = np.random.default_rng(0).integers(-40, 40, (60, 9)).astype(np.float64)
@@ -144,7 +145,7 @@ def test_one_sample_far_away() -> None:
         np.testing.assert_allclose(signal_to_noise(far, y), np.abs(mean) / spread, rtol=1e-12)
 
 
-@pytest.mark.parametrize("scale", [1e200, 1e-200, 1e307, 1e-307])
+@each("scale", [1e200, 1e-200, 1e307, 1e-307])
 def test_range_of_float64(scale: float) -> None:
     y, number = np.arange(40) % 2, normal(40, 1, 5)[:, 0]
     X = np.clip(normal(), -3, 3)
@@ -160,9 +161,9 @@ def test_range_of_float64(scale: float) -> None:
     np.testing.assert_allclose(variance(X * 2.0**300), variance(X) * 2.0**600, rtol=1e-12)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("where", [(0, 0), (17, 9), (39, 11)])
+@each("bad", [np.nan, np.inf, -np.inf])
+@each("dtype", [np.float32, np.float64])
+@each("where", [(0, 0), (17, 9), (39, 11)])
 @pytest.mark.parametrize("score", [*CLASSES, variance, laplacian_score])
 def test_what_is_not_finite_is_refused(score: Any, where: Any, dtype: Any, bad: float) -> None:
     X = normal().astype(dtype)
@@ -312,8 +313,8 @@ def test_no_copy_of_the_table(dtype: Any) -> None:
         assert peak < 0.15 * X.nbytes, (score, peak / X.nbytes)
 
 
-@pytest.mark.parametrize("factor", [1.0, 1e-290, 1e-160, 1e160, 1e300])
-@pytest.mark.parametrize("labels", [[0, 1, 2], [2, 0, 1], [0, 1, 1]])
+@each("factor", [1.0, 1e-290, 1e-160, 1e160, 1e300])
+@each("labels", [[0, 1, 2], [2, 0, 1], [0, 1, 1]])
 def test_chi2_of_features_that_do_not_vary_within_classes(factor: float, labels: Any) -> None:
     X = np.array([[1.0, 0.0, 3.0], [2.0, 0.0, 3.0], [2.0, 4.0, 3.0]])
     expected = np.nan_to_num(sklearn_chi2(X, labels)[0])
@@ -329,7 +330,7 @@ def test_chi2_of_a_feature_that_is_the_class() -> None:
     np.testing.assert_allclose(p, sklearn_chi2(np.column_stack([y, 3.0 * y]), y)[1])
 
 
-@pytest.mark.parametrize("offset", [1e9, 1e12, 1e15])
+@each("offset", [1e9, 1e12, 1e15])
 def test_the_offset_of_a_numeric_target_takes_no_digits(offset: float) -> None:
     X = normal(30, 4)
     y = np.random.default_rng(1).integers(0, 100_000, 30) + 0.5
@@ -347,7 +348,7 @@ def test_a_target_from_end_to_end_of_float64() -> None:
     np.testing.assert_allclose(pearson(X, y * 1e308), pearson(X, y), rtol=1e-14)
 
 
-@pytest.mark.parametrize("score", [signal_to_noise, t_test])
+@each("score", [signal_to_noise, t_test])
 def test_one_of_many_classes_against_the_rest(score: Any) -> None:
     X, y = normal(120, 5), np.arange(120) % 40
     alone = [score(X, y == c) for c in range(40)]
@@ -355,7 +356,7 @@ def test_one_of_many_classes_against_the_rest(score: Any) -> None:
 
 
 @pytest.mark.parametrize("score", [signal_to_noise, t_test, f_test, fisher_score, pearson])
-@pytest.mark.parametrize("exponent", [-1074, -1040, 1000])
+@each("exponent", [-1074, -1040, 1000])
 def test_every_number_of_float64_keeps_its_digits(score: Any, exponent: int) -> None:
     rng = np.random.default_rng(2)
     X, y = rng.integers(0, 64, (24, 6)).astype(float), np.arange(24) % 3

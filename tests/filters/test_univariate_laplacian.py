@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import twin_univariate as twin
+from each import each
 
 from bitsieve.filters import laplacian_score
 
 
-@pytest.mark.parametrize("n_neighbors", [1, 5, 29])
-@pytest.mark.parametrize("bandwidth", [None, 7.0])
+@each("n_neighbors", [1, 5, 29])
+@each("bandwidth", [None, 7.0])
 def test_twin(n_neighbors: int, bandwidth: float | None) -> None:
     X = np.random.default_rng(0).normal(size=(30, 8))
     X[:, 3] = 0.1
@@ -74,7 +75,7 @@ def test_many_samples() -> None:
     np.testing.assert_allclose(many, np.sum(f * (S @ f), axis=0) / (degree @ f**2), rtol=1e-9)
 
 
-@pytest.mark.parametrize("offset", [0.0, 1000.0])
+@each("offset", [0.0, 1000.0])
 def test_equal_distances_stay_equal_in_any_order_of_features(offset: float) -> None:
     rng = np.random.default_rng(0)
     for _ in range(40):
@@ -83,7 +84,7 @@ def test_equal_distances_stay_equal_in_any_order_of_features(offset: float) -> N
         np.testing.assert_allclose(laplacian_score(X), back, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("exponent", [-1000, -530, 510, 530, 1000])
+@each("exponent", [-1000, -530, 510, 530, 1000])
 @pytest.mark.parametrize("n_samples", [30, 2100])
 def test_squares_that_do_not_fit_into_float64(exponent: int, n_samples: int) -> None:
     X = np.random.default_rng(1).normal(size=(n_samples, 3))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
+from each import each
 from sklearn.feature_selection import chi2 as sklearn_chi2
 from sklearn.feature_selection import f_classif, f_regression, r_regression
 
@@ -36,7 +37,7 @@ def close(found: Any, expected: Any, rtol: float = 1e-9) -> None:
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-12)
 
 
-@pytest.mark.parametrize("equal_var", [True, False])
+@each("equal_var", [True, False])
 def test_ttest_ind(data: Any, equal_var: bool) -> None:
     X, y = data
     y = y == 0

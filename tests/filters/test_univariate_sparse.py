@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+from each import each
 from sklearn.feature_selection import chi2 as sklearn_chi2
 
 from bitsieve.filters import (
@@ -42,7 +43,7 @@ def counts(n: int = 60, p: int = 40, seed: int = 0) -> Any:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("n_classes", [2, 3])
+@each("n_classes", [2, 3])
 def test_as_dense(form: Any, n_classes: int) -> None:
     X, y = counts(), np.random.default_rng(1).integers(0, n_classes, 60)
     sparse = form(X)
@@ -111,7 +112,7 @@ def test_time_and_memory_go_by_the_entries() -> None:
     assert peak < 250e6, peak
 
 
-@pytest.mark.parametrize("factor", [1e-300, 1e-160, 1e154, 1e200, 1e300])
+@each("factor", [1e-300, 1e-160, 1e154, 1e200, 1e300])
 def test_squares_that_do_not_fit_into_float64(factor: float) -> None:
     X = np.random.default_rng(0).normal(size=(20, 4))
     X[np.abs(X) < 0.5] = 0.0

@@ -18,51 +18,18 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import bitsieve.fitness
 from bitsieve import Masks
 from bitsieve.data import Table
-from bitsieve.fitness import GeneralFitness, KnnFitness, compile
+from bitsieve.fitness import KnnFitness, compile
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 6))
 Y = np.arange(40) % 2
 KNN = KNeighborsClassifier(1)
 ALL = np.ones((1, 6), dtype=bool)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "kernel"),
-    [
-        (KNN, "knn"),
-        (KNeighborsClassifier(), "knn"),
-        (KNeighborsClassifier(np.int64(3), algorithm="kd_tree", leaf_size=3), "knn"),
-        (KNeighborsClassifier(metric="euclidean"), "knn"),
-        (KNeighborsClassifier(metric="euclidean", p=1), "knn"),
-        (KNeighborsClassifier(weights=None), "knn"),
-        (KNeighborsClassifier(weights="distance"), None),
-        (KNeighborsClassifier(weights=np.ones_like), None),
-        (KNeighborsClassifier(p=1), None),
-        (KNeighborsClassifier(metric="manhattan"), None),
-        (KNeighborsClassifier(metric="cosine"), None),
-        (make_pipeline(KNN), None),
-        (make_pipeline(StandardScaler(), KNN), None),
-        (LogisticRegression(), None),
-        (DummyClassifier(), None),
-    ],
-    ids=repr,
-)
-def test_which_estimators_have_a_kernel(estimator: Any, kernel: str | None) -> None:
-    fitness = compile(estimator, X, Y)
-    assert fitness.kernel == kernel
-    kind = GeneralFitness if kernel is None else KnnFitness
-    assert type(fitness) is kind
-    assert repr(fitness) == (
-        f"<{kind.__name__}: {estimator!r}, 40 x 6, 5-fold, kernel={kernel!r}>"
-    ) or isinstance(estimator, type(make_pipeline(KNN)))
 
 
 def test_a_subclass_has_no_kernel() -> None:

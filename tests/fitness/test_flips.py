@@ -136,13 +136,27 @@ def test_many_flips_a_mask(kind: str, k: int) -> None:
     ]
     indptr = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     indices = np.array([f for part in lists for f in part], dtype=np.int64)
-    words = Masks.from_bool(base).words[0]
-    compact = Masks._make(p, None, words, indptr, indices)
+    compact = Masks.from_flips(base, indptr, indices)
     packed = compact.to_bool()
     assert not packed[-1].any()
     got = fitness.evaluate_splits(compact)
     np.testing.assert_array_equal(got, fitness.evaluate_splits(packed))
     np.testing.assert_array_equal(got, _twin(fitness, packed, k))
+
+
+def test_swaps() -> None:
+    p = 70
+    base = np.random.default_rng(6).permutation(p) < 12
+    inside, outside = np.flatnonzero(base), np.flatnonzero(~base)
+    flips = np.array([(i, j) for i in inside for j in outside])
+    swaps = Masks.from_flips(base, 2 * np.arange(len(flips) + 1), flips.ravel())
+    for k, n_jobs in ((1, 1), (1, 2), (3, 2)):
+        fitness = _fitness("scales", p, k, n_jobs=n_jobs)
+        got = fitness.evaluate_splits(swaps)
+        assert swaps._words is None
+        expected = fitness.evaluate_splits(Masks.from_words(swaps[:].words, p))
+        np.testing.assert_array_equal(got, expected)
+        np.testing.assert_array_equal(got[::60], _twin(fitness, swaps[::60].to_bool(), k))
 
 
 def test_giants_that_leave() -> None:
@@ -154,7 +168,7 @@ def test_giants_that_leave() -> None:
     lists = [[0, 1, 2, 3], *([0, 1, 2, 3, f] for f in range(4, 30)), [0, 1, 3, 50]]
     indptr = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     indices = np.array([f for part in lists for f in part], dtype=np.int64)
-    masks = Masks._make(60, None, Masks.full(60).words[0], indptr, indices)
+    masks = Masks.from_flips(Masks.full(60), indptr, indices)
     got = fitness.evaluate_splits(masks)
     np.testing.assert_array_equal(got, _twin(fitness, masks.to_bool(), 3))
     # The planner's way: the full mask is the median of these, and one of them lacks the giants.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from each import each
 
 from bitsieve.report import convergence_info, plot_convergence
 
@@ -88,7 +89,7 @@ def test_two_panels_show_the_numbers(tmp_path: Path) -> None:
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("n", [0, 1, 2])
+@each("n", [0, 1, 2])
 def test_a_short_history_is_drawn_too(n: int, tmp_path: Path) -> None:
     plot_convergence(convergence_info(_history(n)), tmp_path / "c.svg")
     assert b"<svg" in (tmp_path / "c.svg").read_bytes()

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from rich.console import Console
 
 from bitsieve.report import (
@@ -228,11 +229,11 @@ def test_names_that_would_be_drawn_as_something_else(tmp_path: Path) -> None:
     assert figure.axes[0].get_yticklabels()[0].get_text() == r"\$x^2\$"
 
 
-@pytest.mark.parametrize(
+@each(
     "scores",
     [[np.inf, 2.0, 1.0], [np.inf] * 3, [0.0] * 3, [-1.0, -2.0, -3.0], [np.nan] * 2 + [1.0]],
 )
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+@each("suffix", [".png", ".svg", ".pdf"])
 def test_any_scores_can_be_drawn(tmp_path: Path, scores: list[float], suffix: str) -> None:
     values = np.array(scores)
     order = np.argsort(-values, kind="stable")
@@ -242,6 +243,7 @@ def test_any_scores_can_be_drawn(tmp_path: Path, scores: list[float], suffix: st
             ranking_info(_ranking(scores=values, order=order)), tmp_path / f"ranking{suffix}"
         )
     assert os.listdir(tmp_path) == [f"ranking{suffix}"]
+    os.remove(tmp_path / f"ranking{suffix}")
 
 
 def test_pyplot_is_not_touched() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from rich.console import Console
 
 from bitsieve.evaluation.interval import Interval
@@ -58,7 +59,7 @@ def test_the_final_measurement_is_shown() -> None:
     assert "again" not in _shown(_outcome(), 100)
 
 
-@pytest.mark.parametrize("width", [30, 40, 59, 60, 80])
+@each("width", [30, 40, 59, 60, 80])
 def test_no_word_is_broken(width: int) -> None:
     outcome = _outcome(best_observed=0.96, n_final_evaluations=55, n_finalists=10)
     shown = _shown(outcome, width)
@@ -150,7 +151,7 @@ def test_a_panel_that_mostly_does_not_recur_is_no_marker_either() -> None:
     )
 
 
-@pytest.mark.parametrize("value", [False, True])
+@each("value", [False, True])
 def test_folds_that_keep_all_or_nothing_tell_nothing(value: bool) -> None:
     assert _wide(np.full((5, 200), value)).recurs_by_chance is None
     assert _outcome().recurs_by_chance is None

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from toys import Planted, Resampleable, Scripted, planted
 
+from bitsieve._random import SeedWords, Stream
 from bitsieve.masks import Masks
 from bitsieve.search import BinarySPSASearch, final, loop, run
-from bitsieve.search.seeds import FOLDS, MEASUREMENT, SeedWords
+from bitsieve.search.scoring import Scorer
 
 
 def same_but_for_seconds(a, b):
@@ -61,7 +62,7 @@ class Timed(Planted):
     def __init__(self, clock, *args, cost=1.0, later=1.0, **kwargs):
         super().__init__(*args, **kwargs)
         self.clock, self.cost, self.later = clock, cost, later
-        self.measuring = set(SeedWords(0, MEASUREMENT).take(0, 10).tolist())
+        self.measuring = set(SeedWords(0, Stream.measurement).take(0, 10).tolist())
 
     def evaluate(self, masks, seeds=0):
         factor = self.later if int(np.ravel(seeds)[0]) in self.measuring else 1.0
@@ -100,7 +101,7 @@ def test_what_there_is_no_time_for_is_cut_and_said(monkeypatch):
     assert result.finalists[0].measured_score == result.best_score
     # The same seeds as ever: those of the second measurement.
     toy = Planted(planted(20), noise=0.3)
-    seeds = SeedWords(0, MEASUREMENT).take(5, 2)
+    seeds = SeedWords(0, Stream.measurement).take(5, 2)
     again = np.mean([toy.evaluate(result.mask, int(seed))[0] for seed in seeds])
     assert result.best_score == pytest.approx(again, rel=1e-12)
 
@@ -203,19 +204,15 @@ def test_a_callback_or_the_search_may_end_a_run():
     assert result.stop_reason == {"decided": True}
 
 
-def test_a_fitness_that_does_not_say_gets_seeds():
-    class Silent(Planted):
-        def __init__(self, truth):
-            super().__init__(truth)
-            del self.resample
-
-        def _noise(self, masks, seeds):
-            return np.zeros(len(masks))
-
-    toy = Silent(planted(20))
-    result = spsa_run(toy, max_iter=5, random_state=7)
-    assert [seeds for _, seeds in toy.calls[:5]] == SeedWords(7, FOLDS).take(0, 5).tolist()
-    assert result.n_final_evaluations > 0
+def test_a_fitness_that_does_not_say_whether_its_folds_are_fresh_is_refused():
+    toy = Planted(planted(20), resample=None)
+    message = r"^Planted\.resample must be True \(.*\) or False \(a mask .*\), got None$"
+    with pytest.raises(ValueError, match=message):
+        spsa_run(toy)
+    del toy.resample
+    with pytest.raises(ValueError, match=message):
+        spsa_run(toy)
+    assert toy.calls == []
 
 
 def test_the_search_stops_itself():
@@ -301,13 +298,13 @@ def test_results_are_compared_by_identity():
 def test_common_folds_are_one_word_an_iteration():
     toy = Planted(planted(20))
     spsa_run(toy, max_iter=5, random_state=7)
-    assert [seeds for _, seeds in toy.calls[:5]] == SeedWords(7, FOLDS).take(0, 5).tolist()
+    assert [seeds for _, seeds in toy.calls[:5]] == SeedWords(7, Stream.folds).take(0, 5).tolist()
 
 
 def test_independent_folds_are_one_word_an_evaluation():
     toy = Planted(planted(20))
     spsa_run(toy, max_iter=5, random_state=7, folds="independent")
-    words = SeedWords(7, FOLDS).take(0, 15)
+    words = SeedWords(7, Stream.folds).take(0, 15)
     np.testing.assert_array_equal(np.concatenate([s for _, s in toy.calls[:5]]), words)
     assert len(set(words.tolist())) == 15
 
@@ -316,8 +313,8 @@ def test_final_seeds_are_words_of_their_own_stream():
     toy = Planted(planted(20))
     spsa_run(toy, max_iter=5, random_state=7, n_final_measurements=4)
     seeds = [seeds for _, seeds in toy.calls[5:]]
-    assert seeds == SeedWords(7, MEASUREMENT).take(0, 8).tolist()
-    assert not set(seeds) & set(SeedWords(7, FOLDS).take(0, 15).tolist())
+    assert seeds == SeedWords(7, Stream.measurement).take(0, 8).tolist()
+    assert not set(seeds) & set(SeedWords(7, Stream.folds).take(0, 15).tolist())
 
 
 def test_random_states():
@@ -335,8 +332,8 @@ def test_random_states():
 
 
 def test_seed_words_do_not_depend_on_how_they_are_taken():
-    words = SeedWords(3, FOLDS).take(0, 5000)
-    other = SeedWords(3, FOLDS)
+    words = SeedWords(3, Stream.folds).take(0, 5000)
+    other = SeedWords(3, Stream.folds)
     for i in (4999, 0, 1023, 1024, 1025, 3, 2047):
         assert other.one(i) == words[i]
     np.testing.assert_array_equal(other.take(1021, 2000), words[1021:3021])
@@ -357,6 +354,25 @@ def test_fixed_folds_score_a_mask_once():
         np.testing.assert_array_equal(told, direct.evaluate(Masks.from_bool(ask)))
 
 
+def test_a_mask_that_stands_twice_on_the_same_folds_is_measured_once():
+    p = 130
+    base = Masks.from_bool(planted(p))
+    near = Masks.neighbours(base.words, p, [3, 7, 3])
+    # The second and third have the same exclusive or of their words and are not the same.
+    rows = Masks.from_words(np.array([[1, 2, 0], [2, 1, 0], [3, 0, 0], [1, 2, 0]], np.uint64), p)
+    for resample in (True, False):
+        for batch, common in ((near, 3), (rows, 3), (Masks.concatenate([base] * 4), 1)):
+            for folds, n_measured in (("common", common), ("independent", len(batch))):
+                if not resample:
+                    n_measured = common
+                toy = Planted(planted(p, 1), noise=0.3, resample=resample)
+                got = Scorer(toy, 5, folds).score(batch, 2, 40)
+                words = SeedWords(5, Stream.folds)
+                seeds = words.take(40, len(batch)) if folds == "independent" else words.one(2)
+                assert toy.n_evaluations == n_measured
+                np.testing.assert_array_equal(got, toy.evaluate(batch, seeds))
+
+
 def test_fresh_folds_score_a_mask_each_time():
     a = [1, 0, 0]
     toy = Planted([1, 1, 1], noise=0.3)
@@ -370,8 +386,6 @@ def test_fresh_folds_score_a_mask_each_time():
 
 
 def test_cache_is_bounded():
-    from bitsieve.search.scoring import Scorer
-
     toy = Planted(planted(12), resample=False)
     scorer = Scorer(toy, 0, "common", max_cached=4)
     every = Masks.from_bool(np.array([[i >> f & 1 for f in range(12)] for i in range(40)], bool))
@@ -499,7 +513,7 @@ def test_finalists_are_the_best_distinct_masks_measured_on_the_same_seeds():
         by_mask.setdefault(turn.masks.key(0), []).append(float(turn.scores[0]))
     best = sorted((max(scores) for scores in by_mask.values()), reverse=True)[:10]
     assert sorted((f.observed_score for f in result.finalists), reverse=True) == best
-    seeds = SeedWords(0, MEASUREMENT).take(0, 12)
+    seeds = SeedWords(0, Stream.measurement).take(0, 12)
     for finalist in result.finalists:
         scores = [toy.evaluate(finalist.mask, int(seed))[0] for seed in seeds[:6]]
         assert finalist.measured_score == pytest.approx(np.mean(scores), rel=1e-12)
@@ -546,7 +560,7 @@ def test_fixed_folds_that_offer_fresh_ones_are_measured_on_those():
     toy = Resampleable(planted(30), noise=0.3, resample=False)
     result = spsa_run(toy, max_iter=100)
     fresh = Planted(planted(30), noise=0.3)
-    seeds = SeedWords(0, MEASUREMENT).take(5, 5)
+    seeds = SeedWords(0, Stream.measurement).take(5, 5)
     scores = [fresh.evaluate(result.mask, int(seed))[0] for seed in seeds]
     assert result.best_score == pytest.approx(np.mean(scores), rel=1e-12)
     assert result.best_score != result.best_observed_score

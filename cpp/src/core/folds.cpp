@@ -11,12 +11,8 @@
 namespace bitsieve {
 namespace {
 
-void shuffle(std::int32_t* values, std::size_t n, PhiloxStream& rng) {
-  for (std::size_t i = n; i > 1; --i) std::swap(values[i - 1], values[rng.below(i)]);
-}
-
 PhiloxStream repeat_stream(std::uint64_t seed, std::size_t repeat) {
-  return {seed, static_cast<std::uint64_t>(Stream::folds), 0, repeat};
+  return {seed, Stream::folds, repeat};
 }
 
 }  // namespace
@@ -52,7 +48,7 @@ void stratified_folds(const std::int32_t* codes, std::size_t n, std::size_t n_cl
     PhiloxStream rng = repeat_stream(seed, r);
     for (std::size_t c = 0; c < n_classes; ++c) {
       labels = dealt[c];
-      shuffle(labels.data(), labels.size(), rng);
+      rng.shuffle(labels.data(), labels.size());
       for (std::size_t i = 0; i < labels.size(); ++i) {
         folds[r * n + static_cast<std::size_t>(members[c][i])] = labels[i];
       }
@@ -67,7 +63,7 @@ void shuffled_folds(std::size_t n, std::size_t n_splits, std::size_t n_repeats, 
     PhiloxStream rng = repeat_stream(seed, r);
     std::int32_t* row = folds + r * n;
     for (std::size_t i = 0; i < n; ++i) row[i] = static_cast<std::int32_t>(i % n_splits);
-    shuffle(row, n, rng);
+    rng.shuffle(row, n);
   }
 }
 
@@ -94,7 +90,7 @@ void group_folds(const std::int32_t* codes, std::size_t n, std::size_t n_classes
     check_interrupt();
     PhiloxStream rng = repeat_stream(seed, r);
     for (std::size_t g = 0; g < n_groups; ++g) order[g] = static_cast<std::int32_t>(g);
-    shuffle(order.data(), n_groups, rng);
+    rng.shuffle(order.data(), n_groups);
     std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
       return std::bit_width(sizes[static_cast<std::size_t>(a)]) >
              std::bit_width(sizes[static_cast<std::size_t>(b)]);

@@ -5,18 +5,18 @@
 #include <string>
 #include <utility>
 
-#include "bitsieve/core/folds.hpp"
 #include "bitsieve/core/isa.hpp"
 #include "bitsieve/core/parallel.hpp"
 #include "knn_worker.hpp"
 
 namespace bitsieve {
 
-KnnFitness::KnnFitness(const TableView& table, const Arbiter& arbiter, const std::int32_t* codes,
-                       const KnnSettings& settings)
+KnnFitness::KnnFitness(const TableView& table, const Arbiter& arbiter, Target target,
+                       SplitSource source, const KnnSettings& settings)
     : table_(table),
       arbiter_(arbiter),
-      codes_(codes),
+      target_(std::move(target)),
+      source_(std::move(source)),
       settings_(settings),
       n_words_(words_for(table.n_features)),
       first_of_pair_(std::make_unique<Matrix>()),
@@ -44,53 +44,31 @@ KnnFitness::Counters KnnFitness::counters() {
   return counters_;
 }
 
-void KnnFitness::set_splits(Splits splits) { fixed_ = std::move(splits); }
-
-void KnnFitness::set_groups(const std::int32_t* groups, std::size_t n_groups) {
-  groups_.assign(groups, groups + table_.n_samples);
-  n_groups_ = n_groups;
+void KnnFitness::set_splits(Splits splits) {
+  fixed_target_ = SplitTarget(splits, target_);
+  source_.set(std::move(splits));
 }
 
-std::size_t KnnFitness::n_splits() const {
-  return settings_.n_repeats == 0 ? fixed_.n_splits : settings_.n_repeats * settings_.n_folds;
+void KnnFitness::set_groups(std::vector<std::int32_t> groups, std::size_t n_groups) {
+  source_.set_groups(std::move(groups), n_groups);
 }
 
-std::size_t KnnFitness::n_tests() const {
-  return settings_.n_repeats == 0 ? fixed_.test_samples.size()
-                                  : settings_.n_repeats * table_.n_samples;
-}
-
-Splits KnnFitness::splits_of(std::uint64_t seed) const {
-  if (settings_.n_repeats == 0) return fixed_;
-  std::vector<std::int32_t> folds(settings_.n_repeats * table_.n_samples);
-  if (!groups_.empty()) {
-    group_folds(settings_.stratified ? codes_ : nullptr, table_.n_samples, settings_.n_classes,
-                groups_.data(), n_groups_, settings_.n_folds, settings_.n_repeats, seed,
-                folds.data());
-  } else if (settings_.stratified) {
-    stratified_folds(codes_, table_.n_samples, settings_.n_classes, settings_.n_folds,
-                     settings_.n_repeats, seed, folds.data());
-  } else {
-    shuffled_folds(table_.n_samples, settings_.n_folds, settings_.n_repeats, seed, folds.data());
-  }
-  return Splits::from_folds(folds.data(), table_.n_samples, settings_.n_repeats, settings_.n_folds,
-                            codes_, settings_.n_classes);
-}
-
-const Splits& KnnFitness::splits_for(std::uint64_t seed, Worker& worker) const {
-  if (settings_.n_repeats == 0) return fixed_;
+TargetSplits KnnFitness::splits_for(std::uint64_t seed, Worker& worker) const {
+  if (source_.is_fixed()) return {source_.fixed(), fixed_target_};
   if (!worker.has_splits || worker.splits_seed != seed) {
-    worker.splits = splits_of(seed);
+    worker.has_splits = false;
+    worker.splits = source_.fresh(seed);
+    worker.split_target = SplitTarget(worker.splits, target_);
     worker.splits_seed = seed;
     worker.has_splits = true;
   }
-  return worker.splits;
+  return {worker.splits, worker.split_target};
 }
 
 std::vector<std::unique_ptr<KnnFitness::Worker>>& KnnFitness::workers(int n_threads) {
   const int wanted = std::clamp(n_threads, 1, max_threads);
   while (workers_.size() < static_cast<std::size_t>(wanted)) {
-    workers_.push_back(std::make_unique<Worker>(table_, codes_, arbiter_));
+    workers_.push_back(std::make_unique<Worker>(table_, target_.codes.data(), arbiter_));
   }
   return workers_;
 }
@@ -111,7 +89,8 @@ void KnnFitness::count_row(std::size_t i, const float* gram_row, const Splits& s
                            Worker& worker, Tally tally) {
   const std::int64_t first = splits.place_begin[i], last = splits.place_begin[i + 1];
   if (first == last) return;
-  const std::size_t n_words = splits.n_words, n_classes = settings_.n_classes;
+  const std::size_t n_words = splits.n_words, n_classes = target_.n_classes;
+  const std::int32_t* codes = target_.codes.data();
   const auto features = [&]() -> const std::vector<std::int32_t>& { return worker.features; };
   worker.order.begin_row(i, gram_row);
 
@@ -119,12 +98,12 @@ void KnnFitness::count_row(std::size_t i, const float* gram_row, const Splits& s
     // All splits at once, a bit each: a candidate decides those that train on it and are open.
     worker.pending.assign(splits.testing.begin() + static_cast<std::ptrdiff_t>(i * n_words),
                           splits.testing.begin() + static_cast<std::ptrdiff_t>((i + 1) * n_words));
-    const std::size_t own = static_cast<std::size_t>(codes_[i]);
+    const std::size_t own = static_cast<std::size_t>(codes[i]);
     for (bool open = true; open;) {
       const std::ptrdiff_t j = worker.order.next(features);
       if (j < 0) return;
       const Word* training = splits.training.data() + static_cast<std::size_t>(j) * n_words;
-      const bool hit = codes_[j] == codes_[i];
+      const bool hit = codes[j] == codes[i];
       open = false;
       for (std::size_t w = 0; w < n_words; ++w) {
         const Word decided = worker.pending[w] & training[w];
@@ -149,7 +128,7 @@ void KnnFitness::count_row(std::size_t i, const float* gram_row, const Splits& s
       const std::size_t split =
           static_cast<std::size_t>(splits.places[static_cast<std::size_t>(first) + t].split);
       if (worker.remaining[t] == 0 || !get_bit(training, split)) continue;
-      ++worker.votes[t * n_classes + static_cast<std::size_t>(codes_[j])];
+      ++worker.votes[t * n_classes + static_cast<std::size_t>(codes[j])];
       if (--worker.remaining[t] == 0) --open;
     }
   }
@@ -159,10 +138,10 @@ void KnnFitness::count_row(std::size_t i, const float* gram_row, const Splits& s
     if (tally.votes != nullptr) {
       std::copy(votes, votes + n_classes,
                 tally.votes + static_cast<std::size_t>(place.position) * n_classes);
-    } else if (std::max_element(votes, votes + n_classes) - votes == codes_[i]) {
+    } else if (std::max_element(votes, votes + n_classes) - votes == codes[i]) {
       // max_element returns the first of equals: a tied vote goes to the lowest class.
       ++tally.hits[static_cast<std::size_t>(place.split) * n_classes +
-                   static_cast<std::size_t>(codes_[i])];
+                   static_cast<std::size_t>(codes[i])];
     }
   }
 }
@@ -189,7 +168,7 @@ void KnnFitness::count_streaming(const Word* mask, const Splits& splits, int n_t
   const std::size_t n_rows =
       std::clamp<std::size_t>((std::size_t{1} << 18) / ld / 16 * 16, 16, 128);
   const std::size_t n_blocks = (n + n_rows - 1) / n_rows;
-  const std::size_t n_hits = splits.n_splits * settings_.n_classes;
+  const std::size_t n_hits = splits.n_splits * target_.n_classes;
   for (auto& worker : pool) {
     worker->features = features;
     worker->hits.assign(n_hits, 0);
@@ -218,12 +197,12 @@ void KnnFitness::count_streaming(const Word* mask, const Splits& splits, int n_t
 
 // ---- scores ---------------------------------------------------------------------------------
 
-void KnnFitness::scores_of(const std::int32_t* hits, const Splits& splits, Score score,
+void KnnFitness::scores_of(const std::int32_t* hits, const SplitTarget& split, Score score,
                            double* out) const {
-  const std::size_t n_classes = settings_.n_classes;
-  for (std::size_t s = 0; s < splits.n_splits; ++s) {
+  const std::size_t n_classes = target_.n_classes, n_splits = source_.n_splits();
+  for (std::size_t s = 0; s < n_splits; ++s) {
     const std::int32_t* right = hits + s * n_classes;
-    const std::int32_t* tested = splits.test_of_class.data() + s * n_classes;
+    const std::int32_t* tested = split.test_of_class.data() + s * n_classes;
     double sum = 0, total = 0;
     for (std::size_t c = 0; c < n_classes; ++c) {
       if (score == Score::accuracy) {
@@ -238,14 +217,14 @@ void KnnFitness::scores_of(const std::int32_t* hits, const Splits& splits, Score
   }
 }
 
-void KnnFitness::empty_scores(const Splits& splits, Score score, double* out) const {
+void KnnFitness::empty_scores(const SplitTarget& split, Score score, double* out) const {
   // The most frequent class of each training set, as DummyClassifier("prior") says.
-  std::vector<std::int32_t> hits(splits.n_splits * settings_.n_classes, 0);
-  for (std::size_t s = 0; s < splits.n_splits; ++s) {
-    const std::size_t k = s * settings_.n_classes + static_cast<std::size_t>(splits.majority[s]);
-    hits[k] = splits.test_of_class[k];
+  std::vector<std::int32_t> hits(split.test_of_class.size(), 0);
+  for (std::size_t s = 0; s < split.majority.size(); ++s) {
+    const std::size_t k = s * target_.n_classes + static_cast<std::size_t>(split.majority[s]);
+    hits[k] = split.test_of_class[k];
   }
-  scores_of(hits.data(), splits, score, out);
+  scores_of(hits.data(), split, score, out);
 }
 
 // ---- evaluation -----------------------------------------------------------------------------
@@ -253,19 +232,21 @@ void KnnFitness::empty_scores(const Splits& splits, Score score, double* out) co
 void KnnFitness::run(const Word* masks, std::vector<Task>& tasks, const std::uint64_t* seeds,
                      Score score, int n_threads, double* scores, std::int32_t* votes) {
   auto& pool = workers(n_threads);
-  const std::size_t columns = n_splits(), n_classes = settings_.n_classes;
+  const std::size_t columns = n_splits(), n_classes = target_.n_classes;
   const bool streaming = table_.n_samples > matrix_samples;
-  const bool shared = settings_.n_repeats == 0 ||
+  const bool shared = source_.is_fixed() ||
                       std::all_of(tasks.begin(), tasks.end(), [&](const Task& task) {
                         return seeds[task.mask] == seeds[tasks.front().mask];
                       });
   Matrix& first = *first_of_pair_;
-  const Splits* common = nullptr;
-  if (shared && !tasks.empty()) common = &splits_for(seeds[tasks.front().mask], *pool[0]);
+  // Splits that all masks share are made once, by the first worker.
+  Worker* common = shared ? pool[0].get() : nullptr;
+  if (shared && !tasks.empty()) splits_for(seeds[tasks.front().mask], *common);
   const auto one = [&](std::size_t t, int w) {
     const Task& task = tasks[t];
     Worker& worker = *pool[static_cast<std::size_t>(w)];
-    const Splits& splits = common != nullptr ? *common : splits_for(seeds[task.mask], worker);
+    const auto [splits, split_target] =
+        splits_for(seeds[task.mask], common != nullptr ? *common : worker);
     const Word* mask = masks + task.mask * n_words_;
     Tally tally;
     std::vector<std::int32_t> hits;
@@ -278,7 +259,7 @@ void KnnFitness::run(const Word* masks, std::vector<Task>& tasks, const std::uin
     }
     double* out = scores == nullptr ? nullptr : scores + task.mask * columns;
     if (count_bits(mask, n_words_) == 0) {
-      if (out != nullptr) empty_scores(splits, score, out);
+      if (out != nullptr) empty_scores(split_target, score, out);
       return;
     }
     if (streaming) {
@@ -294,7 +275,7 @@ void KnnFitness::run(const Word* masks, std::vector<Task>& tasks, const std::uin
       }
       count_matrix(mask, *matrix, splits, worker, tally);
     }
-    if (out != nullptr) scores_of(hits.data(), splits, score, out);
+    if (out != nullptr) scores_of(hits.data(), split_target, score, out);
   };
   if (streaming) {
     for (std::size_t t = 0; t < tasks.size(); ++t) {

@@ -66,15 +66,18 @@ FlipLayout lay_out(const Splits& splits, const std::int32_t* codes, std::size_t 
 class KnnFitness::Flips {
  public:
   // The state of the fitness must stand at the base mask where `from_state` says so.
-  Flips(KnnFitness& fitness, const Word* base, const Splits& splits, Score score, bool from_state)
+  Flips(KnnFitness& fitness, const Word* base, const TargetSplits& splits, Score score,
+        bool from_state)
       : fitness_(fitness),
         table_(fitness.table_),
         base_(base),
-        splits_(splits),
+        splits_(splits.splits),
+        split_target_(splits.target),
         score_(score),
         from_state_(from_state),
-        layout_(lay_out(splits, fitness.codes_, table_.n_samples, fitness.settings_.n_classes)),
-        n_counters_(splits.n_splits * fitness.settings_.n_classes),
+        codes_(fitness.target_.codes.data()),
+        layout_(lay_out(splits_, codes_, table_.n_samples, fitness.target_.n_classes)),
+        n_counters_(splits_.n_splits * fitness.target_.n_classes),
         squares_(table_.ld, 0.0),
         margin_(table_.n_samples) {
     list_bits(base, fitness.n_words_, base_features_);
@@ -134,9 +137,10 @@ class KnnFitness::Flips {
         for (std::size_t m = b * flip_lanes; m < std::min(count, (b + 1) * flip_lanes); ++m) {
           double* out = scores + (first + m) * splits_.n_splits;
           if (base_features_.size() == 1 && flips[first + m] == base_features_[0]) {
-            fitness_.empty_scores(splits_, score_, out);
+            fitness_.empty_scores(split_target_, score_, out);
           } else {
-            fitness_.scores_of(hits_.data() + m * n_counters_, splits_, score_, out);
+            fitness_.scores_of(hits_.data() + m * n_counters_, split_target_, score_,
+                               out);
           }
         }
       });
@@ -273,15 +277,17 @@ class KnnFitness::Flips {
         nearest = j;
       }
     });
-    return nearest < table_.n_samples && fitness_.codes_[nearest] == fitness_.codes_[i];
+    return nearest < table_.n_samples && codes_[nearest] == codes_[i];
   }
 
   KnnFitness& fitness_;
   const TableView& table_;
   const Word* base_;
   const Splits& splits_;
+  const SplitTarget& split_target_;
   Score score_;
   bool from_state_;
+  const std::int32_t* codes_;
   FlipLayout layout_;
   std::size_t n_counters_;
   std::vector<FlipTest> tests_;      // of the panel
@@ -302,7 +308,7 @@ void KnnFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
                                          [](std::int64_t a, std::int64_t b) {
                                            return b != a + 1;
                                          }) == begin + n_masks + 1;
-  const bool shared = settings_.n_repeats == 0 ||
+  const bool shared = source_.is_fixed() ||
                       std::all_of(seeds, seeds + n_masks,
                                   [&](std::uint64_t seed) { return seed == seeds[0]; });
   // The state moves to the base where that costs less than the neighbours from nothing.
@@ -318,8 +324,8 @@ void KnnFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
     counters_.fixed_features += move;
   }
   if ((from_state || !matrices) && single && shared && settings_.n_neighbors == 1) {
-    const Splits& splits = splits_for(seeds[0], *workers(n_threads)[0]);
-    if (fits(splits)) {
+    const TargetSplits splits = splits_for(seeds[0], *workers(n_threads)[0]);
+    if (fits(splits.splits)) {
       Flips(*this, base, splits, score, from_state)
           .run(flips + begin[0], n_masks, n_threads, scores);
       return;

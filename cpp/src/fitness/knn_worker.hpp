@@ -50,7 +50,8 @@ struct KnnFitness::Worker {
   AlignedVector<float> values;  // of the one-flip kernel, as are the next two
   std::vector<std::int32_t> correct;
   std::vector<std::uint16_t> unsure;
-  Splits splits;  // of the last seed
+  Splits splits;  // of the last seed, as is the next
+  SplitTarget split_target;
   std::uint64_t splits_seed = 0;
   bool has_splits = false;
 };

@@ -22,12 +22,13 @@ from typing import Any, Literal
 import numpy as np
 
 from bitsieve._errors import DuplicateSamplesWarning, closest
+from bitsieve._once import said_once
 from bitsieve.cli.doubts import warn_of_doubts, warn_of_small_classes
 from bitsieve.cli.folder import refuse_other_run
 from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
 from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
 from bitsieve.cli.signals import what_stopped
-from bitsieve.cli.terminal import console_of_stdout, how_long, rendered, say
+from bitsieve.cli.terminal import console_of_stdout, fallback_said, how_long, rendered, say
 from bitsieve.report import (
     STACKED_BELOW,
     Outcome,
@@ -163,11 +164,12 @@ class Job:
         nested = stop = seconds = None
         start = time.perf_counter()
         try:
-            with how_long(self.outer_folds):
-                model.fit(data.X, data.y, selector__groups=data.table.groups)
-            seconds = time.perf_counter() - start
-            if self.outer_folds:
-                nested = self._outer_folds(model, data, selector.random_state)
+            with said_once():
+                with how_long(self.outer_folds), fallback_said(self.progress is None):
+                    model.fit(data.X, data.y, selector__groups=data.table.groups)
+                seconds = time.perf_counter() - start
+                if self.outer_folds:
+                    nested = self._outer_folds(model, data, selector.random_state)
         except KeyboardInterrupt as error:
             if not hasattr(selector, "support_"):
                 raise
@@ -199,6 +201,8 @@ class Job:
             stopped_early=bool(selector.stopped_early_),
             final_cut=selector.final_cut_,
             copies=data.copies_text(),
+            kernel=selector.kernel_,
+            fallback_reason=selector.fallback_reason_,
         )
         record = self._record(selector, data, outcome)
         return FinishedJob(self, outcome, record, selector.history_, stop, data.table.sample_names)

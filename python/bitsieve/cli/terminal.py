@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 from bitsieve._errors import duration
 
-__all__ = ["console_of_stdout", "how_long", "plain_warnings", "rendered", "say"]
+__all__ = ["console_of_stdout", "fallback_said", "how_long", "plain_warnings", "rendered", "say"]
 
 
 def say(line: str) -> None:
@@ -77,6 +77,24 @@ _LONG = 60.0  # seconds of a job that also a log file hears of
 
 
 @contextmanager
+def fallback_said(shown: bool) -> Iterator[None]:
+    """Say on stdout, below the data's own line, that no kernel serves the estimator, and why.
+
+    Parameters
+    ----------
+    shown : bool
+        False says nothing.
+    """
+
+    def hear(record: logging.LogRecord) -> None:
+        if shown and getattr(record, "fallback_reason", None) is not None:
+            say(record.getMessage())
+
+    with _listening(hear):
+        yield
+
+
+@contextmanager
 def how_long(outer_folds: int) -> Iterator[None]:
     """Say on stderr how long a job will take, once its search knows after its first iteration.
 
@@ -86,25 +104,36 @@ def how_long(outer_folds: int) -> Iterator[None]:
         How often the search will be repeated.
     """
 
-    class Teller(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            seconds = getattr(record, "search_seconds", None)
-            if seconds is None:
-                return
-            whole = seconds * (1 + outer_folds)
-            if whole >= _LONG or sys.stderr.isatty():
-                line = f"At most about {duration(seconds)} for this search"
-                if outer_folds:
-                    line += f", {duration(whole)} with {outer_folds} outer folds"
-                with suppress(OSError):  # no reader
-                    sys.stderr.write(f"{line}.\n")
+    def hear(record: logging.LogRecord) -> None:
+        seconds = getattr(record, "search_seconds", None)
+        if seconds is None:
+            return
+        whole = seconds * (1 + outer_folds)
+        if whole >= _LONG or sys.stderr.isatty():
+            line = f"At most about {duration(seconds)} for this search"
+            if outer_folds:
+                line += f", {duration(whole)} with {outer_folds} outer folds"
+            with suppress(OSError):  # no reader
+                sys.stderr.write(f"{line}.\n")
 
-    logger, teller = logging.getLogger("bitsieve"), Teller(logging.INFO)
+    with _listening(hear):
+        yield
+
+
+@contextmanager
+def _listening(hear: Callable[[logging.LogRecord], None]) -> Iterator[None]:
+    """Hand on what is logged at the level INFO."""
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            hear(record)
+
+    logger, listener = logging.getLogger("bitsieve"), Listener(logging.INFO)
     level = logger.level
-    logger.addHandler(teller)
+    logger.addHandler(listener)
     logger.setLevel(logging.INFO)
     try:
         yield
     finally:
-        logger.removeHandler(teller)
+        logger.removeHandler(listener)
         logger.setLevel(level)

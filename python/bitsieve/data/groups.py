@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from bitsieve._errors import plural, shorten
 
-__all__ = ["group_codes", "group_values"]
+__all__ = ["count_parted_groups", "group_codes", "group_values", "refuse_missing_groups"]
 
 
 def group_codes(groups: Any, n_samples: int) -> NDArray[np.int32]:
@@ -94,6 +95,59 @@ def group_values(groups: Any, n_samples: int) -> NDArray[Any]:
     except TypeError:
         return codes
     return values
+
+
+def refuse_missing_groups(cv: Any) -> None:
+    """Refuse a splitter that asks for groups where none were given.
+
+    Parameters
+    ----------
+    cv : int, splitter of scikit-learn's kind, or iterable of (train, test)
+
+    Raises
+    ------
+    ValueError
+        If ``cv`` splits by groups.
+
+    Examples
+    --------
+    >>> refuse_missing_groups(5)
+    """
+    routing = getattr(cv, "get_metadata_routing", None)
+    if routing is None or not hasattr(cv, "split"):
+        return
+    if routing().split.requests.get("groups") is True:
+        raise ValueError(
+            f"cv={type(cv).__name__} splits by groups, and none were given: pass groups, one "
+            "value a sample"
+        )
+
+
+def count_parted_groups(
+    codes: NDArray[np.int32], splits: Iterable[tuple[NDArray[Any], NDArray[Any]]]
+) -> int:
+    """Return how many groups stand on both sides of a split.
+
+    Parameters
+    ----------
+    codes : int32 array of shape (n_samples,)
+        As :func:`group_codes` gives them.
+    splits : iterable of (train, test)
+        Positions of samples.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> count_parted_groups(np.array([0, 0, 1]), [([0], [1, 2]), ([0, 1], [2])])
+    1
+    """
+    parted: set[int] = set()
+    for train, test in splits:
+        parted.update(np.intersect1d(codes[train], codes[test]).tolist())
+    return len(parted)
 
 
 def _flat(groups: Any) -> NDArray[Any]:

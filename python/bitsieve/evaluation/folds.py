@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 
-from bitsieve import _core
 from bitsieve._checks import is_whole, key_of
 from bitsieve._errors import plural
-from bitsieve.data.groups import group_codes, group_values
+from bitsieve._random import SeedWords, Stream
+from bitsieve.data.groups import (
+    count_parted_groups,
+    group_codes,
+    group_values,
+    refuse_missing_groups,
+)
 
 __all__ = ["Folds", "fold_seed", "outer_folds"]
-
-_OUTER = 7  # stream of Philox; those below are the search's and the rankers'
 
 Folds = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
@@ -89,14 +92,10 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
             )
         seen[key] = number
     if members is not None:
-        parted = {
-            g
-            for train, test in folds
-            for g in np.intersect1d(members[train], members[test]).tolist()
-        }
-        if parted:
+        n_parted = count_parted_groups(members, folds)
+        if n_parted:
             warnings.warn(
-                f"cv parts {len(parted)} of {plural(int(members.max()) + 1, 'group')}: samples of "
+                f"cv parts {n_parted} of {plural(int(members.max()) + 1, 'group')}: samples of "
                 "one group are trained on and tested in the same split, so the score is not "
                 "honest; give cv as a number of folds, or GroupKFold or StratifiedGroupKFold",
                 UserWarning,
@@ -118,14 +117,14 @@ def fold_seed(random_state: Any, fold: int) -> int:
     Returns
     -------
     int
-        In [0, 2**32): the high half of word ``fold`` of the Philox stream for outer folds.
+        In [0, 2**32): the high half of word ``fold`` of the stream for outer folds.
 
     Examples
     --------
     >>> fold_seed(0, 1) == fold_seed(0, 1) != fold_seed(0, 2)
     True
     """
-    return int(_core.philox(key_of(random_state), _OUTER, fold // 4, 4)[fold % 4]) >> 32
+    return SeedWords(key_of(random_state), Stream.outer_folds).one(fold) >> 32
 
 
 def _splitter(
@@ -133,12 +132,7 @@ def _splitter(
 ) -> Any:
     """Return what splits: for a number of folds, scikit-learn's, of whole groups with groups."""
     if members is None:
-        routing = getattr(cv, "get_metadata_routing", None)
-        if routing is not None and routing().split.requests.get("groups") is True:
-            raise ValueError(
-                f"cv={type(cv).__name__} splits by groups, and none were given: pass groups, one "
-                "value a sample"
-            )
+        refuse_missing_groups(cv)
     elif cv is None or is_whole(cv):
         n_folds, n_groups = 5 if cv is None else int(cv), int(members.max()) + 1
         if n_groups < n_folds:

@@ -17,8 +17,10 @@ from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import column_or_1d
 
-from bitsieve._checks import is_whole, key_of
+from bitsieve._checks import RandomState, is_whole, key_of
 from bitsieve._errors import DuplicateSamplesWarning
+from bitsieve._once import said_once
+from bitsieve._random import outer_seeds, with_seed
 from bitsieve._scorers import own_scoring, refuse_undefined
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes, group_values
@@ -70,7 +72,7 @@ def nested_cross_validate(
     scoring: str | Callable[..., float] | None = None,
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
-    random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    random_state: RandomState = None,
     level: float = 0.95,
 ) -> NestedResult:
     """Honest score of a selection: repeat all of it in every outer fold.
@@ -212,14 +214,15 @@ def nested_cross_validate(
         warn_of_ungrouped_steps(selector, estimator)
     if is_classifier(estimator):
         _warn_of_small_classes(getattr(search, "cv", None), labels, [train for train, _ in folds])
-    seeds = (np.random.SeedSequence(base).generate_state(len(folds)) >> 1).astype(np.int64)
+    seeds = outer_seeds(base, len(folds))
     n_features = n_columns(X)
-    rows = Parallel(n_jobs=n_jobs)(
-        delayed(_score_fold)(
-            selector, estimator, X, y, groups, fold, train, test, scorer, int(seed), n_features
+    with said_once():
+        rows = Parallel(n_jobs=n_jobs)(
+            delayed(_score_fold)(
+                selector, estimator, X, y, groups, fold, train, test, scorer, int(seed), n_features
+            )
+            for fold, ((train, test), seed) in enumerate(zip(folds, seeds, strict=True))
         )
-        for fold, ((train, test), seed) in enumerate(zip(folds, seeds, strict=True))
-    )
 
     scores = np.array([row.honest for row in rows])
     observed = np.array([row.observed for row in rows])
@@ -341,7 +344,7 @@ def _score_fold(
     X_test, y_test = take_rows(X, test), take_rows(y, test)
     dummy = _dummy(estimator).fit(X_train, y_train)
 
-    fitted = _seeded(_of_fold(clone(selector), fold), seed)
+    fitted = with_seed(_of_fold(clone(selector), fold), seed)
     params = {} if groups is None else group_params(fitted, take_rows(groups, train))
     with warnings.catch_warnings():  # said of all samples, once
         warnings.simplefilter("ignore", DuplicateSamplesWarning)
@@ -350,10 +353,10 @@ def _score_fold(
     support = support_of(fitted, n_features)
     model: Any = dummy
     if support.any():
-        predictor = _seeded(clone(estimator), seed).fit(fitted.transform(X_train), y_train)
+        predictor = with_seed(clone(estimator), seed).fit(fitted.transform(X_train), y_train)
         model = Pipeline([("selector", fitted), ("estimator", predictor)])
 
-    everything = _seeded(clone(estimator), seed)
+    everything = with_seed(clone(estimator), seed)
     preparation = without_selection(selector)
     if preparation is not None:
         everything = Pipeline([*preparation.steps, ("estimator", everything)])
@@ -396,16 +399,6 @@ def _of_fold(selector: Any, fold: int) -> Any:
         if own is not None:
             step.set_params(random_state=fold_seed(own, fold))
     return selector
-
-
-def _seeded(estimator: Any, seed: int) -> Any:
-    """Give every random_state that is None the seed, so that a fold can be repeated."""
-    unset = {
-        key: seed
-        for key, value in estimator.get_params(deep=True).items()
-        if (key == "random_state" or key.endswith("__random_state")) and value is None
-    }
-    return estimator.set_params(**unset) if unset else estimator
 
 
 def _dummy(estimator: Any) -> Any:

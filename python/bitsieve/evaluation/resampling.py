@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
 
+from bitsieve._random import resampling_integers
 from bitsieve.evaluation.interval import Interval
 from bitsieve.evaluation.predictions import FoldOutputs, Predictions, replay
 
@@ -76,7 +77,7 @@ def resampled_interval(
         What both distances are multiplied by.
     level : float
     random_state : int
-        Key of the Philox generator, in [0, 2**64).
+        Key of the resamples, in [0, 2**64).
 
     Returns
     -------
@@ -88,9 +89,9 @@ def resampled_interval(
     tails = 0.5 - level / 2.0, 0.5 + level / 2.0
     ends = [0.0]
     for right in (False, True):
-        generator = np.random.Generator(np.random.Philox(key=random_state))
+        draw = resampling_integers(random_state)
         rescore = _Rescore(scorer, _with_pseudo_samples(predictions, right=right))
-        found = np.array([rescore(drawn(generator)) for _ in range(N_RESAMPLES)])
+        found = np.array([rescore(drawn(draw)) for _ in range(N_RESAMPLES)])
         found = found[np.isfinite(found)]
         if 2 * len(found) < N_RESAMPLES or not math.isfinite(pooled):
             return None
@@ -149,9 +150,9 @@ class _Drawn:
             else [np.append(np.flatnonzero(of_rows == c), pseudo[c]) for c in range(n_pseudo)]
         )
 
-    def __call__(self, generator: np.random.Generator) -> NDArray[np.int64]:
+    def __call__(self, draw: Callable[[int, int], NDArray[np.int64]]) -> NDArray[np.int64]:
         units: NDArray[np.int64] = np.concatenate(
-            [stratum[generator.integers(0, len(stratum), len(stratum))] for stratum in self._strata]
+            [stratum[draw(len(stratum), len(stratum))] for stratum in self._strata]
         )
         if self._single is not None:
             rows: NDArray[np.int64] = self._single[units]

@@ -2,7 +2,7 @@
 
 ::
 
-    compile(estimator, X, y) --> KnnFitness       a kernel serves the estimator
+    compile(estimator, X, y) --> CompiledFitness   a kernel serves the problem (KnnFitness, ...)
                             \\-> GeneralFitness    scikit-learn on masked views, in parallel
 
 Both answer ``evaluate(masks, seeds)`` and give what ``cross_val_score`` gives on the same splits,
@@ -13,8 +13,22 @@ masks came before, on the batch or on the number of threads.
 from __future__ import annotations
 
 from bitsieve.fitness.base import Fitness
+from bitsieve.fitness.compiled import CompiledFitness
 from bitsieve.fitness.compiler import compile
 from bitsieve.fitness.general import GeneralFitness
 from bitsieve.fitness.knn import KnnFitness
+from bitsieve.fitness.options import FitnessOptions, Problem
+from bitsieve.fitness.registry import Kernel, kernels, register_kernel
 
-__all__ = ["Fitness", "GeneralFitness", "KnnFitness", "compile"]
+__all__ = [
+    "CompiledFitness",
+    "Fitness",
+    "FitnessOptions",
+    "GeneralFitness",
+    "Kernel",
+    "KnnFitness",
+    "Problem",
+    "compile",
+    "kernels",
+    "register_kernel",
+]

@@ -5,30 +5,41 @@ from __future__ import annotations
 import abc
 import hashlib
 import threading
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bitsieve._threads import effective_n_jobs
 from bitsieve._version import __version__
-from bitsieve.data import Table
-from bitsieve.fitness.describe import describe
-from bitsieve.fitness.splits import FixedSplits, FreshFolds, Split
+from bitsieve.fitness.options import Problem
+from bitsieve.fitness.splits import FixedSplits, Split
 from bitsieve.masks import Masks
 
 
 class Fitness(abc.ABC):
     """A cross-validated score for masks; greater is better.
 
-    Made by :func:`bitsieve.fitness.compile`.
+    Made by :func:`bitsieve.fitness.compile`. A subclass adds :meth:`_evaluate` and the name of its
+    ``kernel``; :func:`bitsieve.fitness.register_kernel` lets ``compile`` make it.
+
+    Parameters
+    ----------
+    problem : Problem
+        Options, table and splits.
 
     Attributes
     ----------
+    problem : Problem
+    table : Table
     n_features, n_samples : int
     n_splits : int
         Columns of :meth:`evaluate_splits`.
     kernel : str or None
         The compiled kernel that serves the estimator; None where scikit-learn does.
+    fallback_reason : str or None
+        Why scikit-learn does, in a line; None where a kernel serves.
     resample : bool
         Whether the folds come from the seeds.
     n_evaluations : int
@@ -36,28 +47,20 @@ class Fitness(abc.ABC):
     """
 
     kernel: str | None = None
+    fallback_reason: str | None = None
 
-    def __init__(
-        self,
-        table: Table,
-        splits: FreshFolds | FixedSplits,
-        arguments: dict[str, Any],
-        n_jobs: int,
-    ) -> None:
-        self.table = table
-        self._splits = splits
-        self._arguments = arguments
-        self._n_jobs = n_jobs
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.table = problem.table
+        self._splits = problem.splits
+        self._n_jobs = effective_n_jobs(problem.options.n_jobs)
         self._counter = threading.Lock()
         self._fingerprint: str | None = None
         self.n_evaluations = 0
-        self.resample = isinstance(splits, FreshFolds)
-        self.n_features = table.n_features
-        self.n_samples = table.n_samples
-        if isinstance(splits, FreshFolds):
-            self.n_splits = splits.n_folds * splits.n_repeats
-        else:
-            self.n_splits = len(splits.pairs)
+        self.resample = problem.splits.resample
+        self.n_features = problem.table.n_features
+        self.n_samples = problem.table.n_samples
+        self.n_splits = problem.splits.n_splits
 
     @abc.abstractmethod
     def _evaluate(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
@@ -175,7 +178,11 @@ class Fitness(abc.ABC):
         assert isinstance(self._splits, FixedSplits)
         if self._splits.fresh is None:
             return None
-        return type(self)(self.table, self._splits.fresh, self._arguments, self._n_jobs)
+        return type(self)(replace(self.problem, splits=self._splits.fresh), *self._arguments())
+
+    def _arguments(self) -> tuple[Any, ...]:
+        """Return what the constructor takes after the problem."""
+        return ()
 
     def seconds_per_evaluation(self) -> float | None:
         """Estimate what the evaluation of one mask takes, or None where only a trial could tell.
@@ -210,9 +217,7 @@ class Fitness(abc.ABC):
         parts = [
             __version__,
             self.table.fingerprint(),
-            describe(self._arguments["estimator"]),
-            describe(self._arguments["sample_weight"]),
-            describe(self._arguments["scoring"]),
+            *self.problem.options.descriptions(),
             self._splits.digest(),
         ]
         for part in parts:
@@ -223,11 +228,11 @@ class Fitness(abc.ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Splits that were drawn without a seed, or came from a generator, travel as they are.
-        return _rebuild, (type(self), self.table, self._splits, self._arguments)
+        return type(self), (self.problem, *self._arguments())
 
     def __repr__(self) -> str:
         return (
-            f"<{type(self).__name__}: {self._arguments['estimator']!r}, "
+            f"<{type(self).__name__}: {self.problem.options.estimator!r}, "
             f"{self.n_samples} x {self.n_features}, {self._splits.describe()}, "
             f"kernel={self.kernel!r}>"
         )
@@ -262,14 +267,3 @@ def check_seed(seed: int | np.integer[Any]) -> int:
     if not 0 <= int(seed) < 2**64:
         raise ValueError(f"a seed must lie in [0, 2**64), got {seed}")
     return int(seed)
-
-
-def _rebuild(
-    kind: type[Fitness],
-    table: Table,
-    splits: FreshFolds | FixedSplits,
-    arguments: dict[str, Any],
-) -> Fitness:
-    from bitsieve._threads import effective_n_jobs
-
-    return kind(table, splits, arguments, effective_n_jobs(arguments["n_jobs"]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from typing import Any
 
@@ -10,18 +9,16 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.base import clone, is_classifier, is_regressor
 
-from bitsieve._threads import effective_n_jobs
+from bitsieve._once import info_once
 from bitsieve.data import Table
 from bitsieve.fitness.base import Fitness
-from bitsieve.fitness.general import GeneralFitness
-from bitsieve.fitness.knn import KnnFitness, refusal
-from bitsieve.fitness.splits import make_splits
+from bitsieve.fitness.cv import make_splits
+from bitsieve.fitness.options import FitnessOptions, Problem
+from bitsieve.fitness.registry import serve
 from bitsieve.fitness.taking import last_step, takes_missing, takes_weights
 
 # Below so many steps nobody waits; from so many seconds on the user is told.
 _MANY_STEPS, _LONG_SECONDS = 1e11, 10.0
-
-logger = logging.getLogger("bitsieve")
 
 
 def compile(
@@ -54,8 +51,9 @@ def compile(
     Parameters
     ----------
     estimator : scikit-learn classifier or regressor
-        It is never fitted itself. ``KNeighborsClassifier`` with uniform weights and Euclidean
-        distance has a kernel; any other goes through scikit-learn.
+        It is never fitted itself. What no kernel serves goes through scikit-learn:
+        :func:`bitsieve.fitness.kernels` lists them, and ``KNeighborsClassifier`` with uniform
+        weights and Euclidean distance has one.
     X : array-like or DataFrame of shape (n_samples, n_features), or Table
         Missing values (NaN) pass where the estimator takes them: trees, an imputer in a pipeline.
     y : array-like of shape (n_samples,)
@@ -93,7 +91,8 @@ def compile(
     Returns
     -------
     Fitness
-        Its ``kernel`` and ``repr`` tell what serves it.
+        Its ``kernel`` tells what serves the estimator. Where scikit-learn does, ``kernel`` is
+        None, ``fallback_reason`` says why, and the logger ``bitsieve`` too (at the level INFO).
 
     Raises
     ------
@@ -167,30 +166,21 @@ def compile(
         groups=table.groups if groups is None else groups,
         random_state=random_state,
     )
-    arguments = {
-        "estimator": estimator,
-        "scoring": scoring,
-        "sample_weight": sample_weight,
-        "n_jobs": n_jobs,
-    }
-    threads = effective_n_jobs(n_jobs)
-    reason = refusal(estimator, scoring, table, splits)
-    if sample_weight is not None:
-        reason = "sample_weight"
-    if reason is None:
-        fitness = KnnFitness(table, splits, arguments, threads)
-        _say_what_it_takes(fitness)
-        return fitness
-    logger.debug("no kernel serves %r: %s", estimator, reason)
-    return GeneralFitness(table, splits, arguments, threads)
+    options = FitnessOptions(estimator, scoring, sample_weight, n_jobs)
+    fitness = serve(Problem(options, table, splits))
+    if fitness.fallback_reason is not None:
+        reason = fitness.fallback_reason
+        info_once(f"scikit-learn evaluates each mask ({reason})", fallback_reason=reason)
+    _say_what_it_takes(fitness)
+    return fitness
 
 
-def _say_what_it_takes(fitness: KnnFitness) -> None:
+def _say_what_it_takes(fitness: Fitness) -> None:
     """Warn where one evaluation takes long, before hours go into the first iteration."""
     if fitness.n_samples**2 * fitness.n_features < _MANY_STEPS:
         return
     seconds = fitness.seconds_per_evaluation()
-    if seconds < _LONG_SECONDS:
+    if seconds is None or seconds < _LONG_SECONDS:
         return
     about = f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} seconds"
     warnings.warn(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bitsieve._scorers import own_scoring
 from bitsieve.fitness.base import Fitness
+from bitsieve.fitness.options import Problem
 from bitsieve.masks import Masks
 
 
@@ -17,23 +18,36 @@ class GeneralFitness(Fitness):
 
     The estimator is cloned for every split. Where it draws random numbers, give it a
     ``random_state``: otherwise the score of a mask is not a function of the mask.
+
+    Parameters
+    ----------
+    problem : Problem
+    fallback_reason : str
+        Why no kernel serves.
     """
 
     kernel = None
 
+    def __init__(self, problem: Problem, fallback_reason: str) -> None:
+        super().__init__(problem)
+        self.fallback_reason = fallback_reason
+
+    def _arguments(self) -> tuple[str | None]:
+        return (self.fallback_reason,)
+
     def _evaluate(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
         import joblib
 
-        a = self._arguments
+        options = self.problem.options
         jobs = (
             joblib.delayed(_cross_validate)(
-                a["estimator"],
+                options.estimator,
                 self.table.X,
                 self.table.y,
                 masks.indices_of(m),
                 self.splits(int(seeds[m])),
-                a["scoring"],
-                a["sample_weight"],
+                options.scoring,
+                options.sample_weight,
             )
             for m in range(len(masks))
         )

@@ -61,6 +61,10 @@ class Outcome:
         What a limit of time left out of measuring the best again.
     copies : str or None
         What to say of samples that stand twice.
+    kernel : str or None
+        The compiled fitness of the search; None where scikit-learn evaluated each mask.
+    fallback_reason : str or None
+        Why scikit-learn did.
     """
 
     source: str
@@ -88,6 +92,8 @@ class Outcome:
     stopped_early: bool = False
     final_cut: str | None = None
     copies: str | None = None
+    kernel: str | None = None
+    fallback_reason: str | None = None
 
     @property
     def best_of_another(self) -> float | None:
@@ -302,6 +308,8 @@ class Outcome:
             "n_final_evaluations": self.n_final_evaluations,
             "n_iterations": self.n_iterations,
             "stop_reason": self.stop_reason,
+            "kernel": self.kernel,
+            "fallback_reason": self.fallback_reason,
             "search_seconds": self.seconds,
             "outer_seconds": None,
         }

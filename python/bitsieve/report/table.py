@@ -140,8 +140,9 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
     if outcome.n_final_evaluations:
         best = "one" if outcome.n_finalists == 1 else f"{outcome.n_finalists}"
         again = f" + {outcome.n_final_evaluations:,} to measure the best {best} again"
+    by = "" if outcome.fallback_reason is None else " by scikit-learn, without a kernel"
     spent = (
-        f"search {outcome.seconds:.1f} s ({outcome.n_evaluations:,} evaluations, "
+        f"search {outcome.seconds:.1f} s{by} ({outcome.n_evaluations:,} evaluations, "
         f"{outcome.n_iterations:,} iterations{again})"
     )
     rows.append(

@@ -13,10 +13,10 @@ checkpoints, history and final measurement from :func:`run`.
 
 from __future__ import annotations
 
+from bitsieve._checks import key_of as check_random_state
 from bitsieve.search.protocol import Fitness, Search, SeededSearch
 from bitsieve.search.result import Finalist, RunResult
 from bitsieve.search.run import run
-from bitsieve.search.seeds import check_random_state
 from bitsieve.search.spsa import PRESETS, BinarySPSASearch, Preset, preset_of
 from bitsieve.search.turn import Callback, Turn
 

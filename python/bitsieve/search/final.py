@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._random import SeedWords, Stream
 from bitsieve.masks import Masks
 from bitsieve.search.archive import Archive, Entry
 from bitsieve.search.protocol import Fitness, Scores
 from bitsieve.search.result import Finalist
 from bitsieve.search.scoring import checked_scores, is_fresh
-from bitsieve.search.seeds import MEASUREMENT, SeedWords
 
 __all__ = ["Deadline", "Final", "measure_finalists", "unmeasured"]
 
@@ -140,7 +140,7 @@ def measure_finalists(
     if deadline is not None:
         n_kept, n_passes = deadline.affordable(n_wanted, n_measurements)
         entries = entries[:n_kept]
-    seeds = SeedWords(key, MEASUREMENT).take(0, 2 * n_measurements)
+    seeds = SeedWords(key, Stream.measurement).take(0, 2 * n_measurements)
     is_alone = len(entries) == 1 and n_passes < n_measurements
     measured, order, n_first = [float("nan")], [0], 0
     if not is_alone:

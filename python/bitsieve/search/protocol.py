@@ -82,9 +82,9 @@ class SeededSearch(Protocol):
 class Fitness(Protocol):
     """What the loop needs to know of a fitness.
 
-    A fitness may also offer ``resample: bool`` (whether a seed means fresh folds; True where it
-    is missing), ``fingerprint() -> str`` (data, parameters and splits, needed for checkpoints)
-    and ``resampled() -> Fitness | None`` (the same model with fresh folds for every seed).
+    A fitness may also offer ``fingerprint() -> str`` (data, parameters and splits, needed for
+    checkpoints) and ``resampled() -> Fitness | None`` (the same model with fresh folds for every
+    seed, for the last measurement of a run on fixed folds).
     """
 
     @property
@@ -92,9 +92,19 @@ class Fitness(Protocol):
         """Number of features p that the masks speak of."""
         ...
 
+    @property
+    def resample(self) -> bool:
+        """Whether another seed means fresh folds and so another score, True or False.
+
+        Where it is False a mask has one score: it is remembered, and a search on it is not
+        measured again unless the fitness offers ``resampled()``.
+        """
+        ...
+
     def evaluate(self, masks: Masks, seeds: int | NDArray[np.uint64] = 0) -> Scores:
         """Scores of masks, float64 of shape (n_masks,), the greater the better.
 
-        ``seeds`` is one seed for all, or one a mask; the answer is a function of mask and seed.
+        ``seeds`` is one seed for all, or one a mask; the answer is a function of mask and seed
+        alone, in every bit, so that a mask that is asked for twice need not be scored twice.
         """
         ...

@@ -59,7 +59,7 @@ class RunResult:
         The best single score the search saw, of any mask: the most optimistic number here. The
         chosen mask's own is :attr:`observed_score`.
     n_evaluations : int
-        Masks scored by the search.
+        Masks of all asks, those that did not have to be measured again included.
     n_final_evaluations : int
         Masks scored after it, to choose and to measure.
     n_iterations : int

@@ -2,7 +2,7 @@
 
 ::
 
-    random_state --> key --> stream 1: the search      stream 2: folds      stream 3: final
+    random_state --> key --> Stream.search        Stream.folds        Stream.measurement
                                 |                          |                  |
     search.ask() ---------> masks -----> scorer (folds, cache) -----> scores  |
         ^                                                      |              |
@@ -19,8 +19,8 @@ from contextlib import suppress
 
 import numpy as np
 
+from bitsieve._checks import RandomState, key_of, whole
 from bitsieve._checks import seed as check_seed
-from bitsieve._checks import whole
 from bitsieve.search.checkpoint import CheckpointStore, fingerprint
 from bitsieve.search.final import Final, measure_finalists
 from bitsieve.search.limits import Limits
@@ -28,8 +28,7 @@ from bitsieve.search.loop import Loop
 from bitsieve.search.progress import ProgressBar
 from bitsieve.search.protocol import Fitness, Search, SeededSearch
 from bitsieve.search.result import RunResult
-from bitsieve.search.scoring import Folds
-from bitsieve.search.seeds import RandomState, check_random_state
+from bitsieve.search.scoring import Folds, is_fresh
 from bitsieve.search.turn import Callback
 
 __all__ = ["run"]
@@ -59,8 +58,8 @@ def run(
     search : Search
     fitness : Fitness
     max_evaluations : int, optional
-        Masks scored at most: an ask that would go beyond is not made. What was found in the cache
-        counts too, so a search that stands still ends.
+        Masks scored at most: an ask that would go beyond is not made. Every mask of an ask counts,
+        also one that was found in the cache or stands twice, so a search that stands still ends.
     max_iter : int, optional
         Asks answered at most.
     max_time : float, optional
@@ -99,7 +98,8 @@ def run(
     ------
     ValueError
         If an argument is out of its range, nothing would ever end the run, search and fitness
-        speak of different numbers of features, the fitness returns anything but one finite number
+        speak of different numbers of features, the fitness does not say whether its folds are
+        fresh (``resample``) or returns anything but one finite number
         a mask, or no mask with a feature in it was ever scored.
     CheckpointMismatch
         If the checkpoint file of this run is damaged, changed or was written by another one.
@@ -148,7 +148,7 @@ def run(
             f"{type(search).__name__} never stops by itself: give max_iter, max_evaluations, "
             "max_time or patience, or a callback that stops it"
         )
-    key = check_random_state(random_state)
+    key = key_of(random_state)
     store = saved = None
     if checkpoint is not None:
         policy = "drawn" if random_state is None else str(key)
@@ -212,6 +212,7 @@ def _check(
         raise ValueError(
             f"the search is over {search.n_features} features, the fitness has {fitness.n_features}"
         )
+    is_fresh(fitness)
     if folds not in ("common", "independent"):
         raise ValueError(f"folds must be 'common' or 'independent', got {folds!r}")
     for callback in callbacks:

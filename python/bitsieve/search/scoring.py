@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._random import SeedWords, Stream
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Fitness, Scores
-from bitsieve.search.seeds import FOLDS, SeedWords
 
 __all__ = ["Folds", "Scorer", "checked_scores", "is_fresh"]
 
@@ -18,8 +18,20 @@ Folds: TypeAlias = Literal["common", "independent"]
 
 
 def is_fresh(fitness: Fitness) -> bool:
-    """Whether a seed means fresh folds to a fitness; one that does not say is given seeds."""
-    return bool(getattr(fitness, "resample", True))
+    """Whether a seed means fresh folds to a fitness.
+
+    Raises
+    ------
+    ValueError
+        If it does not say.
+    """
+    resample = getattr(fitness, "resample", None)
+    if not isinstance(resample, (bool, np.bool_)):
+        raise ValueError(
+            f"{type(fitness).__name__}.resample must be True (another seed is another score) or "
+            f"False (a mask has one score), got {resample!r}"
+        )
+    return bool(resample)
 
 
 def checked_scores(fitness: Fitness, masks: Masks, seeds: int | NDArray[np.uint64]) -> Scores:
@@ -41,11 +53,14 @@ def checked_scores(fitness: Fitness, masks: Masks, seeds: int | NDArray[np.uint6
 
 
 class Scorer:
-    """Score asks in turn, each on the folds that are due.
+    """Score asks in turn, each on the folds that are due, and no mask of them twice.
 
     With fresh folds, ask ``k`` gets word ``k`` of the stream of folds (common), or its masks get
     the words numbered by the evaluations before them (independent). With fixed folds
     (``fitness.resample`` is False) a mask has one score, and the latest ``max_cached`` are kept.
+
+    Masks that stand twice in an ask on the same folds are measured once. A compact neighbourhood
+    is handed on as it is: it costs less to score than to compare.
 
     Parameters
     ----------
@@ -59,22 +74,36 @@ class Scorer:
     def __init__(self, fitness: Fitness, key: int, folds: Folds, max_cached: int = 100_000) -> None:
         self.fitness = fitness
         self.is_fresh = is_fresh(fitness)
-        self._words = SeedWords(key, FOLDS)
+        self._words = SeedWords(key, Stream.folds)
         self._independent = folds == "independent"
         self._max_cached = max_cached
         self._cache: dict[bytes, float] = {}
 
     def score(self, masks: Masks, iteration: int, evaluation: int) -> Scores:
         """Scores of an ask; ``evaluation`` is the number of masks scored before it."""
-        if self.is_fresh:
-            if self._independent:
-                seeds = self._words.take(evaluation, len(masks))
-                return checked_scores(self.fitness, masks, seeds)
-            return checked_scores(self.fitness, masks, self._words.one(iteration))
-        # A compact neighbourhood costs less to score than to hash.
-        if masks.is_compact or self._max_cached == 0:
-            return checked_scores(self.fitness, masks, 0)
+        if self.is_fresh and self._independent:
+            seeds = self._words.take(evaluation, len(masks))
+            return checked_scores(self.fitness, masks, seeds)
+        seed = self._words.one(iteration) if self.is_fresh else 0
+        if masks.is_compact:
+            return checked_scores(self.fitness, masks, seed)
+        if self.is_fresh or self._max_cached == 0:
+            return self._each_once(masks, seed)
         return self._from_cache(masks)
+
+    def _each_once(self, masks: Masks, seed: int) -> Scores:
+        # Equal masks have equal folded words; where those differ there is nothing to look for.
+        folded = np.bitwise_xor.reduce(masks.words, axis=1).tolist()
+        if len(set(folded)) == len(folded):
+            return checked_scores(self.fitness, masks, seed)
+        _, rows, places = np.unique(masks.words, axis=0, return_index=True, return_inverse=True)
+        if len(rows) == len(masks):
+            return checked_scores(self.fitness, masks, seed)
+        order = np.argsort(rows)  # as they were asked for
+        scores = np.empty(len(rows))
+        scores[order] = checked_scores(self.fitness, masks[rows[order]], seed)
+        repeated: Scores = scores[places.ravel()]
+        return repeated
 
     def _from_cache(self, masks: Masks) -> Scores:
         cache = self._cache

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from bitsieve import _core
 from bitsieve._checks import seed as check_seed
 from bitsieve._checks import whole
+from bitsieve._random import SeedWords, Stream
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Scores, State
-from bitsieve.search.seeds import START, SeedWords
 
 __all__ = [
     "PRESETS",
@@ -288,7 +288,7 @@ class BinarySPSASearch:
         """Start a search of a given size from a random mask: equal w would mean the first ones."""
         if not self._is_level or self._core.state()[1] != 0:
             return
-        words = SeedWords(seed, START).take(0, self._n_features)
+        words = SeedWords(seed, Stream.start).take(0, self._n_features)
         drawn = (words >> np.uint64(11)).astype(np.float64) / 2.0**53
         w = 0.5 + 1e-6 * float(self._parameters["c"]) * (drawn - 0.5)
         self._core.set_state(w, iteration=0, mean_square=0.0)

@@ -12,7 +12,6 @@ Searches: ``_base.py`` has everything that all share (validation, tags, fit, fit
 
     spsa.py          BinarySPSA: its own parameters, and the search that they make
     _scoring.py      whether a scorer can score a target, before a long search
-    _seeding.py      seeds for estimators that have none
     named.py         short names, as the command line takes them
 
 Rankings: ``_ranked.py`` has everything that all share, the best of what a filter gives.

@@ -17,15 +17,16 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bitsieve import fitness as fitness_room
+from bitsieve._checks import key_of
+from bitsieve._random import seeded
 from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
 from bitsieve.filters.positions import positions_of_scores
 from bitsieve.fitness.taking import takes_missing
-from bitsieve.search import check_random_state, run
+from bitsieve.search import run
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.selectors._scoring import check_scoring
-from bitsieve.selectors._seeding import seeded
 
 __all__ = ["SearchSelector", "weighted_frequency"]
 
@@ -134,9 +135,9 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         warn_of_copies(
             table.X, None if groups is None else group_codes(groups, table.n_samples), stacklevel=2
         )
-        key = None if self.random_state is None else check_random_state(self.random_state)
+        key = None if self.random_state is None else key_of(self.random_state)
         if key is None and self.checkpoint is None:
-            key = check_random_state(None)  # a stored run has a drawn key of its own
+            key = key_of(None)  # a stored run has a drawn key of its own
         compiled = fitness_room.compile(
             self.estimator if key is None else seeded(self.estimator, key),
             table,
@@ -239,6 +240,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.stopped_early_ = self._stopped_early(result)
         self.final_cut_ = result.final_cut
         self.kernel_ = compiled.kernel
+        self.fallback_reason_ = compiled.fallback_reason
         if table.classes is not None:
             self.classes_ = table.classes
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve.search.seeds import SeedWords
+from bitsieve._random import SeedWords, Stream
 
-__all__ = ["BOOTSTRAP", "draw"]
-
-#: Stream of Philox; the search has 1 to 3, the seeds of estimators 4.
-BOOTSTRAP = 5
+__all__ = ["draw"]
 
 
 def draw(
@@ -41,7 +38,7 @@ def draw(
     (3,)
     """
     n_words = sum(len(group) for group in groups)
-    words = SeedWords(key, BOOTSTRAP).take(index * n_words, n_words)
+    words = SeedWords(key, Stream.bootstrap).take(index * n_words, n_words)
     drawn = []
     first = 0
     for group in groups:

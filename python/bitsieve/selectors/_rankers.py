@@ -19,10 +19,10 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from bitsieve._errors import plural
+from bitsieve._random import seeded
 from bitsieve.data.frames import is_frame
 from bitsieve.data.validation import check_matrix
 from bitsieve.filters.named import NamedFilter, Ranked, filter_by_name
-from bitsieve.selectors._seeding import seeded
 
 __all__ = ["name_of", "needs_target", "positive_only", "rank_with", "resolve", "table_of", "takes"]
 

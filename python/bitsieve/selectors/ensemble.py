@@ -13,13 +13,13 @@ from sklearn.utils import _safe_indexing
 
 from bitsieve._checks import is_number, is_whole, key_of, whole
 from bitsieve._errors import plural
+from bitsieve._random import SeedWords, Stream
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import check_target
 from bitsieve.filters.aggregation import METHODS, Method, combine, lacking_of, positions_of
 from bitsieve.filters.named import N_GREEDY, NamedFilter
 from bitsieve.filters.positions import positions_of_scores
-from bitsieve.search.seeds import SeedWords
-from bitsieve.selectors._bootstrap import BOOTSTRAP, draw
+from bitsieve.selectors._bootstrap import draw
 from bitsieve.selectors._ranked import N_FEATURES, RankSelector, Scored
 from bitsieve.selectors._rankers import (
     needs_target,
@@ -31,8 +31,6 @@ from bitsieve.selectors._rankers import (
 )
 
 __all__ = ["EnsembleRanker"]
-
-_RANKERS = BOOTSTRAP + 1  # stream of Philox for the rankers' own seeds
 
 
 class EnsembleRanker(RankSelector):
@@ -180,7 +178,7 @@ class EnsembleRanker(RankSelector):
                     n_features=n_features,
                     n_greedy=min(n_features, max(N_GREEDY, n_top)),
                     n_jobs=self.n_jobs,
-                    key=SeedWords(key, _RANKERS).one(index),
+                    key=SeedWords(key, Stream.rankers).one(index),
                     # A sample that was drawn twice must not be trained on where it is tested.
                     groups=rows if self.replace else None,
                 )

@@ -142,6 +142,8 @@ class BinarySPSA(SearchSelector):
         What ``max_time`` left out of the last measurement, in words.
     kernel_ : str or None
         The compiled fitness that was used; None where scikit-learn did the work.
+    fallback_reason_ : str or None
+        Why scikit-learn did it, in a line; None where a kernel served.
     classes_ : array of shape (n_classes,)
         Class labels, for classifiers.
     n_features_in_ : int

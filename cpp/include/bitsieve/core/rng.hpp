@@ -4,7 +4,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
@@ -14,8 +16,22 @@ namespace bitsieve {
 
 using PhiloxBlock = std::array<std::uint64_t, 4>;
 
-// Streams under one user seed: key = (seed, stream).
-enum class Stream : std::uint64_t { search = 1, folds = 2, measurement = 3 };
+// What is drawn under one user seed, each from words of its own: key = (seed, stream). Numbers are
+// never reused, or two things would be drawn alike. Python has the same enum.
+enum class Stream : std::uint64_t {
+  search = 1,        // what a search draws
+  folds = 2,         // fresh folds
+  measurement = 3,   // the last measurement, on folds that no search has seen
+  estimators = 4,    // random_state of estimators that have none
+  bootstrap = 5,     // samples of an ensemble of rankers
+  rankers = 6,       // the rankers' own seeds
+  outer_folds = 7,   // selectors in nested cross-validation
+  start = 8,         // where a search begins
+  tests = 9,         // tables of the tests
+  instances = 10,    // the samples that a filter looks at where it does not take all
+  probes = 11,       // random features that a filter measures features by
+  microarray = 12,   // made tables
+};
 
 inline std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b, std::uint64_t& low) {
 #if defined(_MSC_VER) && !defined(__clang__)
@@ -47,22 +63,45 @@ inline PhiloxBlock philox4x64(std::uint64_t key0, std::uint64_t key1, PhiloxBloc
   return counter;
 }
 
-// Words of one stream in order, beginning at a block.
+// The number of a standard normal distribution that stands where a word stands among all words.
+double normal_of(std::uint64_t word);
+
+// Numbers from the words of one stream in order. A lane is a stream of its own under the same key:
+// one for each repeat, sample or iteration makes parallel work draw alike for any number of
+// threads, and what is drawn a function of (key, stream, lane, word number) alone.
 class PhiloxStream {
  public:
-  PhiloxStream(std::uint64_t seed, std::uint64_t stream, std::uint64_t first_block = 0,
-               std::uint64_t lane = 0)
-      : seed_(seed), stream_(stream), block_(first_block), lane_(lane) {}
+  PhiloxStream(std::uint64_t key, Stream stream, std::uint64_t lane = 0,
+               std::uint64_t first_word = 0)
+      : key_(key), stream_(static_cast<std::uint64_t>(stream)), lane_(lane) {
+    seek(first_word);
+  }
 
   std::uint64_t next() {
-    if (used_ == 4) {
-      words_ = philox4x64(seed_, stream_, {block_++, lane_, 0, 0});
-      used_ = 0;
-    }
+    if (used_ == 4) refill();
     return words_[used_++];
   }
 
-  // Uniform in [0, bound), without bias (Lemire 2019, by rejection).
+  // Number of the word that comes next, modulo 2^64.
+  std::uint64_t position() const { return 4 * block_ - (4 - used_); }
+
+  void seek(std::uint64_t word) {
+    block_ = word / 4;
+    used_ = 4;
+    if (word % 4 != 0) {
+      refill();
+      used_ = static_cast<unsigned>(word % 4);
+    }
+  }
+
+  // Uniform in [0, 1), a multiple of 2^-53. One word.
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+  // Standard normal. One word.
+  double normal() { return normal_of(next()); }
+
+  // Uniform in [0, bound), bound >= 1, without bias (Lemire 2019, by rejection): one word, another
+  // in less than bound of 2^64 cases.
   std::uint64_t below(std::uint64_t bound) {
     std::uint64_t low;
     std::uint64_t high = multiply_high(next(), bound, low);
@@ -73,10 +112,25 @@ class PhiloxStream {
     return high;
   }
 
+  // Fisher-Yates from the end (Durstenfeld 1964): all orders are equally likely.
+  template <typename T>
+  void shuffle(T* values, std::size_t n) {
+    for (std::size_t i = n; i > 1; --i) std::swap(values[i - 1], values[below(i)]);
+  }
+
+  // k of 0, ..., n - 1 without replacement, k <= n, in the order drawn: what shuffle would put
+  // last, last but one and so on, so that fewer are the beginning of more. O(k) memory.
+  void choose(std::uint64_t n, std::size_t k, std::int64_t* chosen);
+
  private:
-  std::uint64_t seed_, stream_, block_, lane_;
+  void refill() {
+    words_ = philox4x64(key_, stream_, {block_++, lane_, 0, 0});
+    used_ = 0;
+  }
+
+  std::uint64_t key_, stream_, lane_, block_ = 0;
   PhiloxBlock words_{};
-  int used_ = 4;
+  unsigned used_ = 4;
 };
 
 }  // namespace bitsieve

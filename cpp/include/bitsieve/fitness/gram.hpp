@@ -11,20 +11,9 @@
 
 #include "bitsieve/core/aligned.hpp"
 #include "bitsieve/core/mask.hpp"
+#include "bitsieve/core/table.hpp"
 
 namespace bitsieve {
-
-// The hot copy of the data: float32, column-centred, feature-major, rows padded with zeros to a
-// multiple of 16 and aligned. Not owned.
-struct TableView {
-  const float* values = nullptr;  // [n_features][ld]
-  std::size_t n_samples = 0;
-  std::size_t n_features = 0;
-  std::size_t ld = 0;
-  const double* max_abs = nullptr;  // per feature, of the hot values
-
-  const float* row(std::size_t f) const { return values + f * ld; }
-};
 
 // Features a float tile sums before it is added to a partial matrix: the error bound grows with it,
 // and 64 rows of 112 floats fit in L1.

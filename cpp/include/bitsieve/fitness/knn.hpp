@@ -19,6 +19,7 @@
 #include "bitsieve/fitness/gram.hpp"
 #include "bitsieve/fitness/neighbours.hpp"
 #include "bitsieve/fitness/splits.hpp"
+#include "bitsieve/fitness/target.hpp"
 
 namespace bitsieve {
 
@@ -30,29 +31,24 @@ enum class Origin : std::uint8_t;
 enum class Score { accuracy, balanced_accuracy };
 
 struct KnnSettings {
-  std::size_t n_classes = 0;
   std::size_t n_neighbors = 1;
   // The hot values are the user's values less a constant, exactly, and multiples of this power of
   // two; 0 where that is not so. Then small masks need no error bound at all.
   double grid = 0;
-  // Fresh folds from seeds; 0 repeats: fixed splits, set once.
-  std::size_t n_repeats = 0, n_folds = 0;
-  bool stratified = true;
 };
 
 class KnnFitness {
  public:
-  KnnFitness(const TableView& table, const Arbiter& arbiter, const std::int32_t* codes,
+  KnnFitness(const TableView& table, const Arbiter& arbiter, Target target, SplitSource source,
              const KnnSettings& settings);
   ~KnnFitness();
 
   void set_splits(Splits splits);  // fixed ones, once, before anything is evaluated
-  // Fresh folds keep groups together: a number in [0, n_groups) a sample, copied; before anything is
+  // Fresh folds keep groups together: a number in [0, n_groups) a sample; before anything is
   // evaluated.
-  void set_groups(const std::int32_t* groups, std::size_t n_groups);
-  Splits splits_of(std::uint64_t seed) const;
-  std::size_t n_splits() const;
-  std::size_t n_tests() const;  // test samples of all splits
+  void set_groups(std::vector<std::int32_t> groups, std::size_t n_groups);
+  const SplitSource& source() const { return source_; }
+  std::size_t n_splits() const { return source_.n_splits(); }
 
   // scores[m * n_splits + s]. `seeds` has one a mask (of no effect with fixed splits).
   void evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds, Score score,
@@ -89,7 +85,7 @@ class KnnFitness {
     std::int32_t* votes = nullptr;  // [n_tests][n_classes], or none
   };
 
-  const Splits& splits_for(std::uint64_t seed, Worker& worker) const;
+  TargetSplits splits_for(std::uint64_t seed, Worker& worker) const;
   void plan(const Word* masks, std::size_t n_masks, int n_threads, std::vector<Task>& tasks);
   void plan_pair(const Word* masks, int n_threads, std::vector<Task>& tasks);
   void run(const Word* masks, std::vector<Task>& tasks, const std::uint64_t* seeds, Score score,
@@ -102,8 +98,9 @@ class KnnFitness {
   void count_streaming(const Word* mask, const Splits& splits, int n_threads, Tally tally);
   void count_row(std::size_t i, const float* gram_row, const Splits& splits, Worker& worker,
                  Tally tally);
-  void scores_of(const std::int32_t* hits, const Splits& splits, Score score, double* out) const;
-  void empty_scores(const Splits& splits, Score score, double* out) const;
+  void scores_of(const std::int32_t* hits, const SplitTarget& split, Score score,
+                 double* out) const;
+  void empty_scores(const SplitTarget& split, Score score, double* out) const;
   bool exact_sums(const std::vector<std::int32_t>& features,
                   const std::vector<std::int32_t>& others) const;
   std::vector<std::unique_ptr<Worker>>& workers(int n_threads);
@@ -112,12 +109,11 @@ class KnnFitness {
 
   TableView table_;
   Arbiter arbiter_;
-  const std::int32_t* codes_;
+  Target target_;
+  SplitSource source_;
   KnnSettings settings_;
   std::size_t n_words_;
-  Splits fixed_;
-  std::vector<std::int32_t> groups_;
-  std::size_t n_groups_ = 0;
+  SplitTarget fixed_target_;
   std::unique_ptr<GramState> state_, full_;
   std::unique_ptr<PairSum> pair_;
   std::unique_ptr<Matrix> first_of_pair_;

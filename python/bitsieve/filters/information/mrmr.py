@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._checks import key_of
 from bitsieve._errors import plural
+from bitsieve._random import seed_of_32_bits
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.inputs import Inputs, check_input, refuse_constant
 from bitsieve.data.validation import Task
@@ -296,7 +296,7 @@ def _importances(columns: Inputs, y: Any, random_state: Any, n_threads: int) -> 
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     forest = RandomForestClassifier if len(columns.classes) else RandomForestRegressor
-    model = forest(max_depth=5, random_state=key_of(random_state) % 2**32, n_jobs=n_threads)
+    model = forest(max_depth=5, random_state=seed_of_32_bits(random_state), n_jobs=n_threads)
     return np.asarray(model.fit(columns.X, y).feature_importances_, dtype=np.float64)
 
 

@@ -11,8 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import key_of, whole
+from bitsieve._checks import whole
 from bitsieve._errors import plural
+from bitsieve._random import seed_of_32_bits
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.inputs import check_input, is_sparse, refuse_constant
 from bitsieve.data.validation import Task
@@ -390,7 +391,7 @@ def _by_neighbours(
     estimate = mutual_info_classif if classes else mutual_info_regression
     options = {
         "n_neighbors": whole("n_neighbors", n_neighbors, 1),
-        "random_state": key_of(random_state) % 2**32,
+        "random_state": seed_of_32_bits(random_state),
         "n_jobs": effective_n_jobs(n_jobs),
     }
     parts = []

@@ -1,0 +1,67 @@
+#include "bitsieve/fitness/target.hpp"
+
+#include <algorithm>
+
+namespace bitsieve {
+namespace {
+
+template <typename Function>
+void for_each_training(const Splits& splits, std::size_t n, Function&& function) {
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t w = 0; w < splits.n_words; ++w) {
+      for_each_bit(splits.training[i * splits.n_words + w], w,
+                   [&](std::size_t s) { function(i, s); });
+    }
+  }
+}
+
+void count_classes(const Splits& splits, const Target& target, SplitTarget& out) {
+  const std::size_t n = target.codes.size(), n_classes = target.n_classes;
+  const auto class_of = [&](std::size_t i) { return static_cast<std::size_t>(target.codes[i]); };
+  out.test_of_class.assign(splits.n_splits * n_classes, 0);
+  for (std::size_t s = 0; s < splits.n_splits; ++s) {
+    for (std::int64_t k = splits.test_begin[s]; k < splits.test_begin[s + 1]; ++k) {
+      const std::int32_t i = splits.test_samples[static_cast<std::size_t>(k)];
+      ++out.test_of_class[s * n_classes + class_of(static_cast<std::size_t>(i))];
+    }
+  }
+  out.train_of_class.assign(splits.n_splits * n_classes, 0);
+  if (splits.complementary) {
+    std::vector<std::int32_t> size(n_classes, 0);
+    for (std::size_t i = 0; i < n; ++i) ++size[class_of(i)];
+    for (std::size_t k = 0; k < out.train_of_class.size(); ++k) {
+      out.train_of_class[k] = size[k % n_classes] - out.test_of_class[k];
+    }
+  } else {
+    for_each_training(splits, n, [&](std::size_t i, std::size_t s) {
+      ++out.train_of_class[s * n_classes + class_of(i)];
+    });
+  }
+  out.majority.assign(splits.n_splits, 0);
+  for (std::size_t s = 0; s < splits.n_splits; ++s) {
+    const std::int32_t* counts = out.train_of_class.data() + s * n_classes;
+    out.majority[s] =
+        static_cast<std::int32_t>(std::max_element(counts, counts + n_classes) - counts);
+  }
+}
+
+void average(const Splits& splits, const Target& target, SplitTarget& out) {
+  out.mean.assign(splits.n_splits, 0.0);
+  for_each_training(splits, target.numbers.size(),
+                    [&](std::size_t i, std::size_t s) { out.mean[s] += target.numbers[i]; });
+  for (std::size_t s = 0; s < splits.n_splits; ++s) {
+    out.mean[s] /= static_cast<double>(splits.n_train[s]);
+  }
+}
+
+}  // namespace
+
+SplitTarget::SplitTarget(const Splits& splits, const Target& target) {
+  if (target.is_classes()) {
+    count_classes(splits, target, *this);
+  } else {
+    average(splits, target, *this);
+  }
+}
+
+}  // namespace bitsieve

@@ -1,0 +1,185 @@
+"""Which kernel serves what, what is said where none does, and kernels of one's own."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from bitsieve import BinarySPSA
+from bitsieve.evaluation import nested_cross_validate
+from bitsieve.fitness import (
+    Fitness,
+    FitnessOptions,
+    GeneralFitness,
+    KnnFitness,
+    Problem,
+    compile,
+    kernels,
+    register_kernel,
+)
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 6))
+Y = np.arange(40) % 2
+KNN = KNeighborsClassifier(1)
+BOOTSTRAP = [(RNG.integers(0, 30, 30), np.arange(30, 40))]
+OVERLAP = [(np.arange(31), np.arange(30, 40))]
+
+
+class Subclass(KNeighborsClassifier):
+    def predict(self, X):
+        return np.zeros(len(X), dtype=int)
+
+
+def _own(estimator: Any, X: Any, y: Any) -> float:
+    return 1.0
+
+
+def test_what_is_served_and_why_the_rest_is_not() -> None:
+    wide = X * np.where(np.arange(6) == 2, 1e25, 1.0)
+    served: list[tuple[Any, dict[str, Any]]] = [
+        (KNN, {}),
+        (KNeighborsClassifier(), {"scoring": "roc_auc", "resample": True}),
+        (KNeighborsClassifier(np.int64(3), algorithm="kd_tree", leaf_size=3), {}),
+        (KNeighborsClassifier(metric="euclidean", p=1, weights=None), {"cv": 3, "n_repeats": 2}),
+    ]
+    for estimator, options in served:
+        fitness = compile(estimator, X, Y, **options)
+        assert (type(fitness), fitness.kernel, fitness.fallback_reason) == (KnnFitness, "knn", None)
+    knn = "KNeighborsClassifier: "
+    refused: list[tuple[Any, dict[str, Any], str]] = [
+        (KNeighborsClassifier(weights="distance"), {}, knn + "weights 'distance' has no kernel"),
+        (KNeighborsClassifier(weights=np.ones_like), {}, knn + "weights of your own has no kernel"),
+        (KNeighborsClassifier(p=1), {}, knn + "metric 'minkowski' with p=1 has no kernel"),
+        (KNeighborsClassifier(metric="cosine"), {}, knn + "metric 'cosine' has no kernel"),
+        (KNN, {"scoring": _own}, knn + "a scoring function of your own has no kernel"),
+        (KNN, {"cv": BOOTSTRAP}, knn + "a split that lists a sample twice has no kernel"),
+        (KNN, {"cv": OVERLAP}, knn + "a split that trains on what it tests has no kernel"),
+        (KNN, {"X": wide}, knn + "values whose squares overflow in float32 have no kernel"),
+        (KNN, {"X": wide * 1e25}, knn + "values beyond the range of float32 have no kernel"),
+    ]
+    strangers = {
+        Subclass(1): "Subclass",
+        LogisticRegression(): "LogisticRegression",
+        DummyClassifier(): "DummyClassifier",
+        make_pipeline(KNN): "Pipeline of KNeighborsClassifier",
+        make_pipeline(StandardScaler(), GaussianNB()): "Pipeline of StandardScaler, GaussianNB",
+    }
+    known = ", ".join(dict.fromkeys(e.rpartition(".")[2] for k in kernels() for e in k.estimators))
+    refused += [
+        (each, {}, f"no kernel for {name}; kernels serve: {known}")
+        for each, name in strangers.items()
+    ]
+    for estimator, options, reason in refused:
+        fitness = compile(estimator, options.pop("X", X), Y, **options)
+        assert (type(fitness), fitness.kernel) == (GeneralFitness, None)
+        assert fitness.fallback_reason == reason
+
+
+def test_the_reason_stays_with_a_fitness() -> None:
+    fitness = compile(KNeighborsClassifier(weights="distance"), X, Y, cv=3, n_jobs=1)
+    fresh = fitness.resampled()
+    assert fresh is not None
+    for other in (pickle.loads(pickle.dumps(fitness)), fresh, fresh.resampled()):
+        assert other.fallback_reason == fitness.fallback_reason
+        assert other.problem.options.n_jobs == 1
+    assert fresh.resample
+    assert fitness.fingerprint() != fresh.fingerprint()
+    assert fitness.fingerprint() == pickle.loads(pickle.dumps(fitness)).fingerprint()
+    several = compile(KNeighborsClassifier(weights="distance"), X, Y, cv=3, n_jobs=2)
+    assert several.fingerprint() == fitness.fingerprint()  # answers alike
+    for kind in (FitnessOptions, Problem):
+        assert kind.__dataclass_params__.frozen
+
+
+def test_the_fall_back_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    def said(level: int) -> list[str]:
+        return [r.getMessage() for r in caplog.records if r.levelno >= level]
+
+    caplog.set_level(logging.INFO, logger="bitsieve")
+    compile(KNN, X, Y).evaluate(X[:2] > 0)
+    assert not said(logging.INFO)
+    fitness = compile(Ridge(), X, Y, n_jobs=1)
+    fitness.evaluate(X[:2] > 0)
+    assert fitness.resampled() is not None
+    assert said(logging.INFO) == [f"scikit-learn evaluates each mask ({fitness.fallback_reason})"]
+    assert caplog.records[0].fallback_reason == fitness.fallback_reason
+    assert not said(logging.WARNING)
+    caplog.clear()
+    selector = BinarySPSA(GaussianNB(), max_iter=1, n_repeats=1, random_state=0, n_jobs=1)
+    nested_cross_validate(make_pipeline(StandardScaler(), selector), None, X, Y, cv=2)
+    told = [line for line in said(logging.INFO) if line.startswith("scikit-learn")]
+    assert len(told) == 1
+    selector.fit(X, Y)
+    assert selector.kernel_ is None
+    assert told == [f"scikit-learn evaluates each mask ({selector.fallback_reason_})"]
+    selector.set_params(estimator=KNN).fit(X, Y)
+    assert (selector.kernel_, selector.fallback_reason_) == ("knn", None)
+
+
+class _CountFitness(Fitness):
+    """The share of features, whatever the folds."""
+
+    kernel = "count"
+
+    def _evaluate(self, masks, seeds):
+        return np.repeat(masks.counts()[:, None] / self.n_features, self.n_splits, axis=1)
+
+
+class _Count:
+    def __init__(self, name: str, estimators: tuple[Any, ...], refuses: str | None = None) -> None:
+        self.name, self.estimators, self._refuses = name, estimators, refuses
+
+    def refusal(self, problem: Problem) -> str | None:
+        return self._refuses
+
+    def make(self, problem: Problem) -> Fitness:
+        return _CountFitness(problem)
+
+
+def test_kernels_of_ones_own_are_asked_first_and_the_last_one_before() -> None:
+    own = [kernel.name for kernel in kernels()]
+    assert own[0] == "knn"
+    both = ("sklearn.neighbors.KNeighborsClassifier", GaussianNB)
+    with register_kernel(_Count("a", both)):
+        assert compile(KNN, X, Y).evaluate([[True] * 3 + [False] * 3]) == [0.5]
+        with register_kernel(_Count("b", both, "none on\nMondays")):
+            assert [kernel.name for kernel in kernels()] == ["b", "a", *own]
+            assert compile(GaussianNB(), X, Y).kernel == "count"
+    nested = register_kernel(_Count("b", both, "none on\nMondays"))
+    assert compile(KNN, X, Y).kernel == "knn"
+    distances = KNeighborsClassifier(weights="distance")
+    assert compile(distances, X, Y).fallback_reason == (
+        "KNeighborsClassifier: none on Mondays; weights 'distance' has no kernel"
+    )
+    assert compile(GaussianNB(), X, Y).fallback_reason == "GaussianNB: none on Mondays"
+    fallback = compile(Ridge(), X, Y).fallback_reason
+    assert fallback is not None
+    assert "kernels serve: KNeighborsClassifier, GaussianNB" in fallback
+    with pytest.raises(ValueError, match="a kernel named 'b' is registered already; give yours"):
+        register_kernel(_Count("b", ()))
+    nested.close()
+    with pytest.raises(ValueError, match=r"must have name, .*; KNeighborsClassifier has no name"):
+        register_kernel(KNN)  # type: ignore[arg-type]
+    assert [kernel.name for kernel in kernels()] == own
+
+
+def test_to_list_kernels_loads_no_estimator() -> None:
+    code = (
+        "import sys, bitsieve.fitness\n"
+        "names = [kernel.name for kernel in bitsieve.fitness.kernels()]\n"
+        "assert 'knn' in names and 'sklearn.neighbors' not in sys.modules, names"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
