@@ -97,6 +97,20 @@ RELIEF = {"rows": np.arange(4, dtype=np.int64), "discrete": np.zeros(P, np.uint8
 WEIGHTS = {"feature_weights": np.ones(P)}
 PLACE = {"key": 1, "stream": 1, "lane": 0, "first": 3}
 
+# Every sample is tested once: twelve rows of outputs a mask.
+SCORED = {"target": CODES, "n_classes": 2, **SPLITS}
+PREDICTED = np.zeros((3, N), np.int32)
+SHARES = np.full((3, N, 2), 0.5)
+
+
+def scores(arguments: dict[str, Any]) -> None:
+    """Make a score and ask for it, of classes or of probabilities."""
+    score = _core.Score(**arguments)
+    splits = _core.ScoredSplits(**SCORED)
+    splits.score_outputs(score, classes=PREDICTED, values=SHARES, kind="probabilities")
+    splits.score_counts(score, counts=np.array([[[3, 0], [0, 3]]], np.int32))
+
+
 # name -> (function, right arguments)
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "all_finite": (_core.all_finite, {"values": X, "n_threads": 1}),
@@ -229,6 +243,50 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "KnnFitness.votes": (fixed().votes, {"words": WORDS, "seeds": SEEDS, "n_threads": 1}),
     "KnnFitness.state": (fixed().state, {"mask": WORDS[0].copy(), "n_threads": 1}),
+    "Score": (
+        lambda **k: scores(k),
+        {
+            "metric": "f_score",
+            "reads": "classes",
+            "sign": 1.0,
+            "average": "binary",
+            "positive": 1,
+            "beta": 1.0,
+            "zero_division": 0.0,
+        },
+    ),
+    "Score kappa": (
+        lambda **k: scores(k),
+        {"metric": "kappa", "weights": "linear", "labels": np.array([1, 0], np.int32)},
+    ),
+    "Score cost": (lambda **k: scores(k), {"metric": "cost", "costs": np.ones((2, 2))}),
+    "Score brier": (
+        lambda **k: scores(k),
+        {"metric": "brier", "reads": "probabilities", "positive": 0, "scale": 1.0},
+    ),
+    "ScoredSplits": (_core.ScoredSplits, SCORED),
+    "ScoredSplits numbers": (
+        _core.ScoredSplits,
+        SCORED | {"target": X[:, 0].copy(), "n_classes": 0},
+    ),
+    "ScoredSplits.score_outputs": (
+        _core.ScoredSplits(**SCORED).score_outputs,
+        {
+            "score": _core.Score("roc_auc", reads="probabilities"),
+            "classes": PREDICTED,
+            "values": SHARES,
+            "kind": "probabilities",
+            "n_threads": 1,
+        },
+    ),
+    "ScoredSplits.score_counts": (
+        _core.ScoredSplits(**SCORED).score_counts,
+        {
+            "score": _core.Score("matthews"),
+            "counts": np.zeros((3, 2, 2), np.int32),
+            "n_threads": 1,
+        },
+    ),
     "encode_levels": (_core.encode_levels, {"X": WHOLES, "most": 4, "n_threads": 1}),
     "DiscreteTable": (
         _core.DiscreteTable,
@@ -368,14 +426,17 @@ def replacements(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 # What an index, a code or a bound may never be; what a number may never be.
-INDICES = {"codes", "classes", "rows", "given", "features", "flips", "begin", "n_levels"} | set(
-    SPLITS
+INDICES = (
+    {"codes", "classes", "rows", "given", "features", "flips", "begin", "n_levels"}
+    | set(SPLITS)
+    | {"labels", "counts"}
 )
 NUMBERS = {"y", "target", "numbers", "coefficients", "rank_weights", "feature_weights"} | {
     "position",
     "start",
     "relevance",
     "max_abs",
+    "costs",
     "prior",
     "beta",
     "width",

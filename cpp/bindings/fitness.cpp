@@ -189,8 +189,8 @@ class PyKnn {
   }
 
  private:
-  static Score score_of(bool balanced) {
-    return balanced ? Score::balanced_accuracy : Score::accuracy;
+  static HitScore score_of(bool balanced) {
+    return balanced ? HitScore::balanced_accuracy : HitScore::accuracy;
   }
 
   // Sizes that fit the kernels' 32-bit places.

@@ -345,3 +345,53 @@ class DiscreteTable:
         correction: str = ...,
         prior: float = ...,
     ) -> NDArray[np.float64]: ...
+
+class Score:
+    def __init__(
+        self,
+        metric: str,
+        *,
+        reads: str = ...,
+        sign: float = ...,
+        average: str = ...,
+        positive: int = ...,
+        labels: NDArray[np.int32] | None = ...,
+        beta: float = ...,
+        zero_division: float = ...,
+        one_vs_one: bool = ...,
+        adjusted: bool = ...,
+        normalize: bool = ...,
+        scale: float = ...,
+        weights: str = ...,
+        costs: NDArray[np.float64] | None = ...,
+        needs_trained: bool = ...,
+        needs_tested: bool = ...,
+    ) -> None: ...
+    @property
+    def metric(self) -> str: ...
+    @property
+    def reads(self) -> str: ...
+
+class ScoredSplits:
+    def __init__(
+        self,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        *,
+        n_classes: int,
+        train: NDArray[np.int64],
+        train_begin: NDArray[np.int64],
+        test: NDArray[np.int64],
+        test_begin: NDArray[np.int64],
+    ) -> None: ...
+    def score_outputs(
+        self,
+        score: Score,
+        *,
+        classes: NDArray[np.int32] | None = ...,
+        values: NDArray[np.float64] | None = ...,
+        kind: str = ...,
+        n_threads: int = ...,
+    ) -> NDArray[np.float64]: ...
+    def score_counts(
+        self, score: Score, *, counts: NDArray[np.int32], n_threads: int = ...
+    ) -> NDArray[np.float64]: ...

@@ -197,7 +197,7 @@ void KnnFitness::count_streaming(const Word* mask, const Splits& splits, int n_t
 
 // ---- scores ---------------------------------------------------------------------------------
 
-void KnnFitness::scores_of(const std::int32_t* hits, const SplitTarget& split, Score score,
+void KnnFitness::scores_of(const std::int32_t* hits, const SplitTarget& split, HitScore score,
                            double* out) const {
   const std::size_t n_classes = target_.n_classes, n_splits = source_.n_splits();
   for (std::size_t s = 0; s < n_splits; ++s) {
@@ -205,7 +205,7 @@ void KnnFitness::scores_of(const std::int32_t* hits, const SplitTarget& split, S
     const std::int32_t* tested = split.test_of_class.data() + s * n_classes;
     double sum = 0, total = 0;
     for (std::size_t c = 0; c < n_classes; ++c) {
-      if (score == Score::accuracy) {
+      if (score == HitScore::accuracy) {
         sum += right[c];
         total += tested[c];
       } else if (tested[c] > 0) {
@@ -217,7 +217,7 @@ void KnnFitness::scores_of(const std::int32_t* hits, const SplitTarget& split, S
   }
 }
 
-void KnnFitness::empty_scores(const SplitTarget& split, Score score, double* out) const {
+void KnnFitness::empty_scores(const SplitTarget& split, HitScore score, double* out) const {
   // The most frequent class of each training set, as DummyClassifier("prior") says.
   std::vector<std::int32_t> hits(split.test_of_class.size(), 0);
   for (std::size_t s = 0; s < split.majority.size(); ++s) {
@@ -230,7 +230,7 @@ void KnnFitness::empty_scores(const SplitTarget& split, Score score, double* out
 // ---- evaluation -----------------------------------------------------------------------------
 
 void KnnFitness::run(const Word* masks, std::vector<Task>& tasks, const std::uint64_t* seeds,
-                     Score score, int n_threads, double* scores, std::int32_t* votes) {
+                     HitScore score, int n_threads, double* scores, std::int32_t* votes) {
   auto& pool = workers(n_threads);
   const std::size_t columns = n_splits(), n_classes = target_.n_classes;
   const bool streaming = table_.n_samples > matrix_samples;
@@ -298,7 +298,7 @@ void KnnFitness::run(const Word* masks, std::vector<Task>& tasks, const std::uin
 }
 
 void KnnFitness::evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
-                          Score score, int n_threads, double* scores) {
+                          HitScore score, int n_threads, double* scores) {
   const Session session(*this);
   std::vector<Task> tasks;
   plan(masks, n_masks, n_threads, tasks);
@@ -310,7 +310,7 @@ void KnnFitness::votes(const Word* masks, std::size_t n_masks, const std::uint64
   const Session session(*this);
   std::vector<Task> tasks;
   plan(masks, n_masks, n_threads, tasks);
-  run(masks, tasks, seeds, Score::accuracy, n_threads, nullptr, votes);
+  run(masks, tasks, seeds, HitScore::accuracy, n_threads, nullptr, votes);
 }
 
 void KnnFitness::state_of(const Word* mask, int n_threads, std::int64_t* gram, double* unit) {

@@ -66,7 +66,7 @@ FlipLayout lay_out(const Splits& splits, const std::int32_t* codes, std::size_t 
 class KnnFitness::Flips {
  public:
   // The state of the fitness must stand at the base mask where `from_state` says so.
-  Flips(KnnFitness& fitness, const Word* base, const TargetSplits& splits, Score score,
+  Flips(KnnFitness& fitness, const Word* base, const TargetSplits& splits, HitScore score,
         bool from_state)
       : fitness_(fitness),
         table_(fitness.table_),
@@ -285,7 +285,7 @@ class KnnFitness::Flips {
   const Word* base_;
   const Splits& splits_;
   const SplitTarget& split_target_;
-  Score score_;
+  HitScore score_;
   bool from_state_;
   const std::int32_t* codes_;
   FlipLayout layout_;
@@ -300,7 +300,7 @@ class KnnFitness::Flips {
 
 void KnnFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
                                 const std::int64_t* begin, std::size_t n_masks,
-                                const std::uint64_t* seeds, Score score, int n_threads,
+                                const std::uint64_t* seeds, HitScore score, int n_threads,
                                 double* scores) {
   const Session session(*this);
   if (n_masks == 0) return;

@@ -13,7 +13,7 @@ from bitsieve.data.hot import make_hot_copy
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.scoring import Predicted, built_in, needs_predictions_only
-from bitsieve.fitness.splits import FixedSplits, FreshFolds
+from bitsieve.fitness.splits import FixedSplits, FreshFolds, Split
 from bitsieve.masks import Masks
 
 __all__ = ["CompiledFitness", "refusal_of_data"]
@@ -69,6 +69,9 @@ class CompiledFitness(Fitness):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         table, splits, options = self.table, self._splits, problem.options
+        self._fits_by_seed = self._depends_on_seed()
+        if not self._fits_by_seed:
+            self._check_splits(splits.splits(0))
         self._built_in = built_in(options.estimator, options.scoring)
         fresh = splits if isinstance(splits, FreshFolds) else None
         self._core = self._core_class(
@@ -91,6 +94,18 @@ class CompiledFitness(Fitness):
             )
         elif splits.groups is not None:
             self._core.set_groups(splits.groups, splits.n_groups)
+
+    def _check_splits(self, splits: list[Split]) -> None:
+        """Refuse splits of which the estimator cannot be fitted to a training part.
+
+        Raises
+        ------
+        ValueError
+        """
+
+    def _depends_on_seed(self) -> bool:
+        """Tell whether :meth:`_check_splits` has to see the fresh folds of every seed."""
+        return False
 
     @abstractmethod
     def _settings(self) -> dict[str, Any]:
@@ -139,6 +154,9 @@ class CompiledFitness(Fitness):
         return float(share * (seconds[0] + each * (half - 1.0)))
 
     def _evaluate(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
+        if self._fits_by_seed:
+            for seed in np.unique(seeds):
+                self._check_splits(self._splits.splits(int(seed)))
         if self._built_in is None:
             return self._score_predictions(masks, seeds)
         balanced = self._built_in == "balanced_accuracy"

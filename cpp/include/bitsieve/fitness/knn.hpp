@@ -28,7 +28,7 @@ inline constexpr std::size_t matrix_samples = 1536;
 
 enum class Origin : std::uint8_t;
 
-enum class Score { accuracy, balanced_accuracy };
+enum class HitScore { accuracy, balanced_accuracy };
 
 struct KnnSettings {
   std::size_t n_neighbors = 1;
@@ -51,12 +51,12 @@ class KnnFitness {
   std::size_t n_splits() const { return source_.n_splits(); }
 
   // scores[m * n_splits + s]. `seeds` has one a mask (of no effect with fixed splits).
-  void evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds, Score score,
+  void evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds, HitScore score,
                 int n_threads, double* scores);
 
   // The masks base XOR flips[begin[m] .. begin[m + 1]).
   void evaluate_flips(const Word* base, const std::int64_t* flips, const std::int64_t* begin,
-                      std::size_t n_masks, const std::uint64_t* seeds, Score score, int n_threads,
+                      std::size_t n_masks, const std::uint64_t* seeds, HitScore score, int n_threads,
                       double* scores);
 
   // votes[(m * n_tests + t) * n_classes + c] of the neighbours of each test sample, in the order of
@@ -88,7 +88,7 @@ class KnnFitness {
   TargetSplits splits_for(std::uint64_t seed, Worker& worker) const;
   void plan(const Word* masks, std::size_t n_masks, int n_threads, std::vector<Task>& tasks);
   void plan_pair(const Word* masks, int n_threads, std::vector<Task>& tasks);
-  void run(const Word* masks, std::vector<Task>& tasks, const std::uint64_t* seeds, Score score,
+  void run(const Word* masks, std::vector<Task>& tasks, const std::uint64_t* seeds, HitScore score,
            int n_threads, double* scores, std::int32_t* votes);
   const GramState* origin_of(Origin origin) const;
   void build(const Word* mask, const GramState* origin, int n_threads, Matrix& matrix) const;
@@ -98,9 +98,9 @@ class KnnFitness {
   void count_streaming(const Word* mask, const Splits& splits, int n_threads, Tally tally);
   void count_row(std::size_t i, const float* gram_row, const Splits& splits, Worker& worker,
                  Tally tally);
-  void scores_of(const std::int32_t* hits, const SplitTarget& split, Score score,
+  void scores_of(const std::int32_t* hits, const SplitTarget& split, HitScore score,
                  double* out) const;
-  void empty_scores(const SplitTarget& split, Score score, double* out) const;
+  void empty_scores(const SplitTarget& split, HitScore score, double* out) const;
   bool exact_sums(const std::vector<std::int32_t>& features,
                   const std::vector<std::int32_t>& others) const;
   std::vector<std::unique_ptr<Worker>>& workers(int n_threads);
