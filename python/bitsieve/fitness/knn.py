@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bitsieve import _core
 from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.options import Problem
@@ -51,11 +48,6 @@ class KnnFitness(CompiledFitness):
                 f"{left}; lower n_neighbors or raise cv"
             )
 
-    def _probabilities(self, words: Any, seeds: Any) -> NDArray[np.float64]:
-        votes = self._core.votes(words, seeds, self._n_jobs)[0]
-        shares: NDArray[np.float64] = votes / self._n_neighbors
-        return shares
-
 
 class _Kernel:
     name = "knn"
@@ -77,7 +69,7 @@ class _Kernel:
             return f"weights {_shown(estimator.weights)} has no kernel"
         if problem.table.codes is None:
             return "a target without classes has no kernel"
-        return refusal_of_data(problem)
+        return refusal_of_data(problem, ("classes", "probabilities"))
 
 
 def _shown(value: Any) -> str:
