@@ -65,7 +65,10 @@ def test_it_is_scikit_learns(shape: tuple[int, int, int], cv: Any) -> None:
     names = np.array([f"class {c}" for c in range(shape[2])])[y]
     masks, estimator = _masks(shape[1], 30), NearestCentroid()
     scorers = SCORERS if cv == 5 else SCORERS[:1]
-    for scoring in (*scorers, make_scorer(fbeta_score, beta=2, average="macro", labels=["class 0"])):
+    for scoring in (
+        *scorers,
+        make_scorer(fbeta_score, beta=2, average="macro", labels=["class 0"]),
+    ):
         for data in (X, X.astype(np.float32)):
             fitness = compile(estimator, data, names, cv=cv, scoring=scoring)
             assert (type(fitness), fitness.kernel) == (CentroidFitness, "centroid")
