@@ -39,17 +39,24 @@ SPLITS = {
 }
 
 
-def knn(**changes: Any) -> Any:
-    hot = make_hot_copy(X)
+def table(**changes: Any) -> dict[str, Any]:
+    copy = make_hot_copy(X)
     arguments: dict[str, Any] = {
-        "features": hot.features,
+        "features": copy.features,
         "n_samples": N,
         "X": X,
-        "max_abs": hot.max_abs,
+        "max_abs": copy.max_abs,
+        "exact": False,
+    }
+    return arguments | changes
+
+
+def knn(**changes: Any) -> dict[str, Any]:
+    arguments: dict[str, Any] = {
+        "table": _core.Table(**table()),
         "codes": CODES,
         "n_classes": 2,
         "n_neighbors": 1,
-        "exact": False,
         "n_repeats": 0,
         "n_folds": 0,
         "stratified": True,
@@ -63,8 +70,8 @@ def fixed() -> Any:
     return fitness
 
 
-def fresh() -> Any:
-    return _core.KnnFitness(**knn(n_repeats=2, n_folds=3))
+def fresh(**changes: Any) -> Any:
+    return _core.KnnFitness(**knn(n_repeats=2, n_folds=3, **changes))
 
 
 SPSA = {
@@ -213,35 +220,46 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **k: _go_on(asked(n_select=0), k),
         {"position": np.full(P, 0.5), "iteration": 3, "mean_square": 0.5},
     ),
+    "Table": (lambda **k: _evaluate(fresh(table=_core.Table(**k))), table()),
+    "Table.doubles": (_core.Table(**table()).doubles, {"n_threads": 1}),
     "KnnFitness": (lambda **k: _evaluate(_core.KnnFitness(**k)), knn(n_repeats=2, n_folds=3)),
-    "KnnFitness.set_splits": (
+    "CentroidFitness": (
+        lambda **k: _evaluate(_core.CentroidFitness(**k)),
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"},
+    ),
+    "MaskFitness.set_splits": (
         lambda **k: _evaluate(_core.KnnFitness(**knn()), k),
         SPLITS,
     ),
-    "KnnFitness.set_groups": (
+    "MaskFitness.set_groups": (
         lambda **k: _evaluate(fresh(), groups=k),
         {"groups": GROUPS, "n_groups": 4},
     ),
-    "KnnFitness.evaluate": (
+    "MaskFitness.evaluate": (
         fixed().evaluate,
-        {"words": WORDS, "seeds": SEEDS, "balanced": False, "n_threads": 1},
+        {
+            "words": WORDS,
+            "seeds": SEEDS,
+            "score": _core.Score("roc_auc", reads="probabilities"),
+            "n_threads": 1,
+        },
     ),
-    "KnnFitness.evaluate fresh": (
+    "MaskFitness.evaluate fresh": (
         fresh().evaluate,
-        {"words": WORDS, "seeds": SEEDS, "balanced": True, "n_threads": 1},
+        {"words": WORDS, "seeds": SEEDS, "score": _core.Score("f_score"), "n_threads": 1},
     ),
-    "KnnFitness.evaluate_flips": (
+    "MaskFitness.evaluate_flips": (
         fixed().evaluate_flips,
         {
             "base": WORDS[0].copy(),
             "flips": np.array([0, 1], np.int64),
             "begin": np.array([0, 1, 2], np.int64),
             "seeds": SEEDS,
-            "balanced": False,
+            "score": _core.Score("accuracy"),
             "n_threads": 1,
         },
     ),
-    "KnnFitness.votes": (fixed().votes, {"words": WORDS, "seeds": SEEDS, "n_threads": 1}),
+    "MaskFitness.outputs": (fixed().outputs, {"words": WORDS, "seeds": SEEDS, "n_threads": 1}),
     "KnnFitness.state": (fixed().state, {"mask": WORDS[0].copy(), "n_threads": 1}),
     "Score": (
         lambda **k: scores(k),
@@ -367,10 +385,11 @@ def _evaluate(
         fitness.set_splits(**splits)
     if groups is not None:
         fitness.set_groups(**groups)
-    fitness.evaluate(WORDS, SEEDS, True, 2)
-    fitness.votes(WORDS, SEEDS, 1)
+    score = _core.Score("balanced_accuracy")
+    fitness.evaluate(WORDS, SEEDS, score, 2)
+    fitness.outputs(WORDS, SEEDS, 1)
     flips = np.array([0, 1], np.int64)
-    fitness.evaluate_flips(WORDS[0], flips, np.array([0, 1, 2], np.int64), SEEDS, False, 1)
+    fitness.evaluate_flips(WORDS[0], flips, np.array([0, 1, 2], np.int64), SEEDS, score, 1)
 
 
 def arrays(array: np.ndarray) -> Iterator[tuple[str, Any]]:

@@ -3,6 +3,7 @@
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   module.doc() = "The compiled core of bitsieve.";
   bitsieve::register_core(module);
+  bitsieve::register_table(module);
   bitsieve::register_scores(module);
   bitsieve::register_fitness(module);
   bitsieve::register_relief(module);

@@ -15,6 +15,7 @@
 namespace bitsieve {
 
 void register_core(pybind11::module_& module);
+void register_table(pybind11::module_& module);
 void register_fitness(pybind11::module_& module);
 void register_scores(pybind11::module_& module);
 void register_relief(pybind11::module_& module);

@@ -171,24 +171,13 @@ class BinarySPSA:
         self, position: NDArray[np.float64], iteration: int, mean_square: float
     ) -> None: ...
 
-class KnnFitness:
-    def __init__(
-        self,
-        features: NDArray[np.float32],
-        *,
-        n_samples: int,
-        X: NDArray[np.float32] | NDArray[np.float64],
-        max_abs: NDArray[np.float64],
-        codes: NDArray[np.int32],
-        n_classes: int,
-        n_neighbors: int,
-        exact: bool,
-        n_repeats: int,
-        n_folds: int,
-        stratified: bool,
-    ) -> None: ...
+class MaskFitness:
     @property
     def n_splits(self) -> int: ...
+    @property
+    def n_values(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
     def set_splits(
         self,
         train: NDArray[np.int64],
@@ -201,7 +190,7 @@ class KnnFitness:
         self,
         words: NDArray[np.uint64],
         seeds: NDArray[np.uint64],
-        balanced: bool,
+        score: Score,
         n_threads: int,
     ) -> NDArray[np.float64]: ...
     def evaluate_flips(
@@ -210,16 +199,57 @@ class KnnFitness:
         flips: NDArray[np.int64],
         begin: NDArray[np.int64],
         seeds: NDArray[np.uint64],
-        balanced: bool,
+        score: Score,
         n_threads: int,
     ) -> NDArray[np.float64]: ...
-    def votes(
+    def outputs(
         self, words: NDArray[np.uint64], seeds: NDArray[np.uint64], n_threads: int
-    ) -> NDArray[np.int32]: ...
+    ) -> tuple[NDArray[np.int32] | None, NDArray[np.float64] | None]: ...
+    def counters(self) -> dict[str, int]: ...
+
+class KnnFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        codes: NDArray[np.int32],
+        n_classes: int,
+        n_neighbors: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+    ) -> None: ...
     def state(
         self, mask: NDArray[np.uint64], n_threads: int = ...
     ) -> tuple[NDArray[np.int64], float]: ...
-    def counters(self) -> dict[str, int]: ...
+
+class CentroidFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        codes: NDArray[np.int32],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+    ) -> None: ...
+
+class Table:
+    def __init__(
+        self,
+        features: NDArray[np.float32],
+        *,
+        n_samples: int,
+        X: NDArray[np.float32] | NDArray[np.float64],
+        max_abs: NDArray[np.float64],
+        exact: bool,
+    ) -> None: ...
+    @property
+    def n_samples(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    def doubles(self, n_threads: int = ...) -> NDArray[np.float64]: ...
 
 def encode_levels(
     X: NDArray[np.float32]
