@@ -31,6 +31,7 @@ class CentroidFitness(CompiledFitness):
         if not isinstance(splits, FreshFolds):
             return False
         # Of a class with two samples stratified folds leave one to train on.
+        assert self.table.codes is not None
         counts = np.bincount(self.table.codes)
         return splits.strata is None or splits.groups is not None or int((counts > 1).sum()) < 2
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import check_scoring
 
 from bitsieve import _core
-from bitsieve.data import Table
+from bitsieve.data.hot import make_hot_copy
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.output_scorer import OutputScorer
@@ -138,9 +138,12 @@ class CompiledFitness(Fitness):
         rows = np.linspace(0, self.n_samples - 1, min(self.n_samples, _TRIAL_SAMPLES), dtype=int)
         p = min(self.n_features, _TRIAL_FEATURES)
         assert self.table.codes is not None
-        part = Table(self.table.X[rows, :p])
+        part = np.ascontiguousarray(self.table.X[rows, :p])
+        copy = make_hot_copy(part)
         trial = self._core_class(
-            part.core,
+            _core.Table(
+                copy.features, n_samples=len(rows), X=part, max_abs=copy.max_abs, exact=False
+            ),
             codes=np.ascontiguousarray(self.table.codes[rows]),
             n_classes=self._n_classes,
             n_repeats=1,
@@ -197,6 +200,7 @@ class CompiledFitness(Fitness):
             part = rows[start : start + step]
             keys = seeds[part]
             classes, values = self._core.outputs(masks[part].words, keys, self._n_jobs)
+            reads = None if values is None else self._core.kind
             for m, row in enumerate(part):
                 seed = int(keys[m]) if self.resample else 0
                 if seed not in known:
@@ -205,6 +209,7 @@ class CompiledFitness(Fitness):
                     known[seed],
                     classes=None if classes is None else classes[m],
                     values=None if values is None else values[m],
+                    reads=reads,
                     scores=scores[row],
                 )
 
