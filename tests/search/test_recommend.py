@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
@@ -17,7 +19,7 @@ from bitsieve._errors import CheckpointMismatch
 from bitsieve._random import SeedWords, Stream
 from bitsieve.fitness import compile
 from bitsieve.masks import Masks
-from bitsieve.search import BinarySPSASearch, run
+from bitsieve.search import BinarySPSASearch, checkpoint, run
 
 NONE = None
 
@@ -98,6 +100,18 @@ def test_history_is_that_of_the_recommended_mask():
     assert [f.iteration for f in result.finalists] == [1, 4, 2]
     # Once it was told nothing of the mask, in iteration 5: this and no other was scored beside.
     assert (result.n_evaluations, result.n_final_evaluations) == (12, 1)
+
+
+def test_a_recommendation_that_is_asked_for_again_has_its_new_score():
+    a, b = [1, 0, 0, 0], [1, 1, 0, 0]
+    search = Recommending([[a, b], [b, a], [b, b], [a, b]], [a, a, a, a])
+    result = go(search, Planted(np.ones(4), noise=0.3))
+    told = [search.told[0][0], search.told[1][1], search.told[1][1], search.told[3][0]]
+    np.testing.assert_array_equal(result.history["score"], told)
+    assert len(set(told)) == 3
+    first = result.finalists[0]
+    assert (first.n_measurements, first.observed_score) == (3, max(told))
+    assert first.mean_score == pytest.approx(np.mean([told[0], told[1], told[3]]), rel=1e-12)
 
 
 def test_none_at_the_end_and_what_is_no_recommendation():
@@ -222,13 +236,20 @@ def interrupt(directory, folds, resample):
     assert_same_run(longer, whole)
 
 
-def test_other_choices_are_other_files_and_the_default_is_as_it_was(tmp_path):
+def test_other_choices_are_other_files_and_the_default_is_as_it_was(tmp_path, monkeypatch):
+    named = []
+    monkeypatch.setattr(
+        sys.modules["bitsieve.search.run"],
+        "fingerprint",
+        lambda parts: (named.append(parts["run"]), checkpoint.fingerprint(parts))[1],
+    )
     toy = Planted(planted(9), noise=0.1)
     for n, options in enumerate(({"choose": "remeasured"}, {"choose": "recommended"}), start=1):
         go(Sequential(9, 3), toy, checkpoint=tmp_path, **options)
         assert len(list(tmp_path.iterdir())) == n
     run(Sequential(9, 3), toy, checkpoint=tmp_path, random_state=0, progress=False)
     assert len(list(tmp_path.iterdir())) == 2
+    assert named[2] == {"seed": "0", "folds": "common", "finalists": 10, "final": 5}
 
 
 def test_changed_files_are_refused(tmp_path):
