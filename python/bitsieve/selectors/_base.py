@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from bitsieve import fitness as fitness_room
 from bitsieve._checks import key_of
 from bitsieve._random import seeded
+from bitsieve._scorers import check_scorer
 from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
@@ -27,9 +28,10 @@ from bitsieve.filters.positions import positions_of_scores
 from bitsieve.fitness.taking import takes_missing
 from bitsieve.search import run
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
-from bitsieve.selectors._scoring import check_scoring
 
 __all__ = ["SearchSelector", "weighted_frequency"]
+
+_SEEDS_TRIED = 3
 
 
 class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -111,7 +113,18 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             device=self.device,
             copy=False,  # fit is over before anyone can change them
         )
-        check_scoring(self.estimator, self.scoring, table, compiled)
+        assert table.y is not None
+        # Fresh folds are tried on a few seeds: how many of a class a fold gets hardly depends.
+        seeds = range(_SEEDS_TRIED if compiled.resample else 1)
+        check_scorer(
+            self.estimator,
+            self.scoring,
+            table.X,
+            table.y,
+            [test for seed in seeds for _, test in compiled.splits(seed)],
+            is_classifier=table.codes is not None,
+            folds=f"cv ({compiled.splits_text})",
+        )
         return compiled
 
     @abstractmethod
