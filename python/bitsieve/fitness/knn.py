@@ -69,7 +69,7 @@ class _Kernel:
             return f"weights {_shown(estimator.weights)} has no kernel"
         if problem.table.codes is None:
             return "a target without classes has no kernel"
-        return refusal_of_data(problem)
+        return refusal_of_data(problem, ("classes", "probabilities"))
 
 
 def _shown(value: Any) -> str:

@@ -29,7 +29,7 @@ from bitsieve.fitness.options import Problem
 
 __all__ = ["Kernel", "kernels", "register_kernel", "serve"]
 
-_BUILT_IN = ("bitsieve.fitness.knn",)
+_BUILT_IN = ("bitsieve.fitness.knn", "bitsieve.fitness.centroid")
 _SHOWN = 8  # estimators in a message
 
 _lock = threading.Lock()
@@ -93,7 +93,7 @@ def kernels() -> tuple[Kernel, ...]:
     --------
     >>> from bitsieve.fitness import kernels
     >>> [kernel.name for kernel in kernels()]
-    ['knn']
+    ['knn', 'centroid']
     """
     return _registered + tuple(importlib.import_module(name).KERNEL for name in _BUILT_IN)
 
