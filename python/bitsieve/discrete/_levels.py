@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._checks import is_number, whole
+from bitsieve._checks import check_choice, check_int, check_number
 from bitsieve._errors import name_columns
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
@@ -174,18 +174,14 @@ def _numbers_only(X: Any) -> bool:
 def _check_parameters(
     method: str | None, n_bins: int, bins: Any, n_sd: float, cut_cost: str, missing: str
 ) -> None:
-    if method is not None and method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got {method!r}")
-    if whole("n_bins", n_bins, 2) > MAX_LEVELS:
-        raise ValueError(f"n_bins must be at most {MAX_LEVELS}, got {n_bins}")
+    if method is not None:
+        check_choice("method", method, METHODS)
+    check_int("n_bins", n_bins, 2, MAX_LEVELS)
     if bins is not None and method != "user":
         raise ValueError(f"bins are used by method='user' alone, got method={method!r}")
-    if not is_number(n_sd) or not 0 < n_sd < np.inf:
-        raise ValueError(f"n_sd must be a positive number of standard deviations, got {n_sd!r}")
-    if cut_cost not in get_args(CutCost):
-        raise ValueError(f"cut_cost must be 'distinct' or 'samples', got {cut_cost!r}")
-    if missing not in get_args(Missing):
-        raise ValueError(f"missing must be 'error' or 'level', got {missing!r}")
+    check_number("n_sd", n_sd, 0, unit="standard deviations")
+    check_choice("cut_cost", cut_cost, get_args(CutCost))
+    check_choice("missing", missing, get_args(Missing))
 
 
 def _as_levels(
@@ -272,11 +268,9 @@ def levels_of(
     array([0, 0, 1], dtype=uint8)
     """
     known = tuple(m for m in METHODS if m != "user")
-    if discretization is not None and discretization not in known:
-        raise ValueError(
-            f"discretization must be one of {', '.join(map(repr, known))}, or None for columns "
-            f"that hold levels already, got {discretization!r}"
-        )
+    if discretization is not None:
+        instead = "or None for columns that hold levels already"
+        check_choice("discretization", discretization, known, instead=instead)
     return apply_cuts(
         find_cuts(
             X,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import is_whole
+from bitsieve._checks import check_choice, check_int
 from bitsieve.discrete._levels import (
     MAX_LEVELS,
     METHODS,
@@ -128,9 +128,7 @@ def discretize(
 
 
 def _named_method(method: Any) -> str:
-    if method is None:
-        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got None")
-    return str(method)
+    return str(check_choice("method", method, METHODS))
 
 
 def cut_points(
@@ -231,10 +229,8 @@ def as_codes(
     Traceback (most recent call last):
     ValueError: levels must be whole numbers, but 1 column (number 0) holds numbers such as 0.5; ...
     """
-    if max_levels is not None and (not is_whole(max_levels) or not 1 <= max_levels <= MAX_LEVELS):
-        raise ValueError(
-            f"max_levels must be a whole number from 1 to {MAX_LEVELS} or None, got {max_levels!r}"
-        )
+    if max_levels is not None:
+        check_int("max_levels", max_levels, 1, MAX_LEVELS, instead="or None")
     levels = levels_of(
         X,
         None,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._checks import is_number
+from bitsieve._checks import check_choice, check_number
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.columns import is_sparse
@@ -109,11 +109,9 @@ def discrete_table(
         As :func:`bitsieve.filters.discretize`.
     """
     known = get_args(Discretization)
-    if discretization is not None and discretization not in known:
-        raise ValueError(
-            f"discretization must be one of {', '.join(map(repr, known))}, or None for columns "
-            f"that hold levels already, got {discretization!r}"
-        )
+    if discretization is not None:
+        instead = "or None for columns that hold levels already"
+        check_choice("discretization", discretization, known, instead=instead)
     n_threads = effective_n_jobs(n_jobs)
     options: dict[str, Any] = {
         "discretization": discretization,
@@ -197,9 +195,7 @@ def table_and_target(
 
 def correction_of(correction: Any, prior: Any) -> tuple[str, float]:
     """The correction as the core names it, and the weight of the prior, checked."""
-    if correction not in (None, *get_args(Correction)):
-        known = ", ".join(map(repr, get_args(Correction)))
-        raise ValueError(f"correction must be one of {known} or None, got {correction!r}")
-    if not is_number(prior) or not 0 < prior <= 1e12:
-        raise ValueError(f"prior must be a number of samples above 0, at most 1e12, got {prior!r}")
-    return correction or "none", float(prior)
+    check_choice("correction", correction, (*get_args(Correction), None))
+    return correction or "none", check_number(
+        "prior", prior, 0, 1e12, closed="right", unit="samples"
+    )
