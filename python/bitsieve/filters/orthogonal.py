@@ -20,10 +20,10 @@ from bitsieve import _core
 from bitsieve._checks import check_number, key_of, whole
 from bitsieve._random import Random, Stream
 from bitsieve._threads import effective_n_jobs
-from bitsieve.data.columns import Columns, centred_numbers, check_columns
+from bitsieve.data.inputs import Inputs, check_input
 from bitsieve.data.validation import Task
 from bitsieve.filters.positions import wanted
-from bitsieve.filters.univariate._moments import class_moments
+from bitsieve.filters.univariate._moments import centred_numbers, class_moments
 
 __all__ = ["gram_schmidt"]
 
@@ -154,7 +154,7 @@ def gram_schmidt(
     >>> order, scores.round(2)
     (array([0, 2]), array([0.84, 1.  ]))
     """
-    columns = check_columns(X, y, task=task)
+    columns = check_input(X, y, task=task, defer=True)
     n_wanted = min(wanted(n_features, columns.n_features), columns.n_samples - 1)
     if probe_risk is not None:
         check_number("probe_risk", probe_risk, 0, 1, instead="or None")
@@ -182,7 +182,7 @@ def gram_schmidt(
     return (found, np.array(scores)) if return_scores else found
 
 
-def _target(columns: Columns) -> Floats:
+def _target(columns: Inputs) -> Floats:
     """Return the centred target, (n_columns, n_samples), of length one in all."""
     if len(columns.classes) > 2:
         y = (columns.codes == np.arange(len(columns.classes))[:, None]).astype(np.float64)
@@ -198,7 +198,7 @@ def _target(columns: Columns) -> Floats:
 class _State:
     """What is left of the target and, for every feature, of its length and its product with it."""
 
-    columns: Columns
+    columns: Inputs
     threads: int
     target: Floats  # (n_columns, n_samples)
     square: Floats  # (n_features,), of features of length one
@@ -208,7 +208,7 @@ class _State:
     taken: NDArray[np.bool_]
 
     @classmethod
-    def start(cls, columns: Columns, target: Floats, threads: int) -> _State:
+    def start(cls, columns: Inputs, target: Floats, threads: int) -> _State:
         codes = np.zeros(columns.n_samples, dtype=np.int32)
         moments = class_moments(columns, codes, 1, threads)
         if moments.exponent is not None and moments.exponent.any():
