@@ -15,7 +15,7 @@ from bitsieve._errors import MissingValues, NumericTarget, name_columns, plural
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.inputs import Inputs, check_input, refuse_constant
 from bitsieve.data.validation import Task
-from bitsieve.discrete._levels import MAX_LEVELS
+from bitsieve.discrete import MAX_LEVELS
 
 __all__ = [
     "RAMP",
