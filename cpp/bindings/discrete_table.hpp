@@ -15,7 +15,7 @@
 
 namespace bitsieve {
 
-using AnyCodes = std::variant<Bytes, Codes>;  // a code a sample
+using LevelCodes = std::variant<Bytes, Codes>;  // a code a sample
 
 inline Correction correction_of(const std::string& name, double prior) {
   if (name == "none") return Correction::none;
@@ -74,7 +74,7 @@ class PyDiscreteTable {
     });
   }
 
-  Array<double> mutual_information(const AnyCodes& target, int n_levels,
+  Array<double> mutual_information(const LevelCodes& target, int n_levels,
                                    const std::optional<Lists>& features,
                                    const std::string& correction, double prior) const {
     const EntropyTable entropy(table_->n(), correction_of(correction, prior), prior);
@@ -85,8 +85,8 @@ class PyDiscreteTable {
     });
   }
 
-  Array<double> conditional_mutual_information(const AnyCodes& target, int n_levels,
-                                               const AnyCodes& given, int n_given,
+  Array<double> conditional_mutual_information(const LevelCodes& target, int n_levels,
+                                               const LevelCodes& given, int n_given,
                                                const std::optional<Lists>& features,
                                                const std::string& correction, double prior) const {
     const EntropyTable entropy(table_->n(), correction_of(correction, prior), prior);
@@ -99,7 +99,7 @@ class PyDiscreteTable {
     });
   }
 
-  Array<double> joint_mutual_information(const AnyCodes& target, int n_levels, const AnyCodes& given,
+  Array<double> joint_mutual_information(const LevelCodes& target, int n_levels, const LevelCodes& given,
                                          int n_given, const std::optional<Lists>& features,
                                          const std::string& correction, double prior) const {
     const EntropyTable entropy(table_->n(), correction_of(correction, prior), prior);
@@ -113,7 +113,7 @@ class PyDiscreteTable {
   }
 
   // Counts of (feature, code, target): an array of shape (n_features, n_codes, n_levels).
-  Array<std::uint32_t> contingency(const AnyCodes& target, int n_levels, std::size_t n_codes,
+  Array<std::uint32_t> contingency(const LevelCodes& target, int n_levels, std::size_t n_codes,
                                    const std::optional<Lists>& features) const {
     const Variable y = variable(target, n_levels, "target");
     const std::size_t count = features ? length(*features) : table_->p();
@@ -152,7 +152,7 @@ class PyDiscreteTable {
   const DiscreteTable& table() const { return *table_; }
   int n_threads() const { return n_threads_; }
 
-  Variable variable(const AnyCodes& target, int n_levels, const std::string& name) const {
+  Variable variable(const LevelCodes& target, int n_levels, const std::string& name) const {
     require(n_levels >= 1 && n_levels <= (1 << 24), "n_levels must lie in [1, 2^24]");
     std::vector<std::uint32_t> wide(table_->n());
     const auto widen = [&](const auto& codes) {

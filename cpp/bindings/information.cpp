@@ -11,7 +11,7 @@ namespace py = pybind11;
 namespace bitsieve {
 namespace {
 
-py::tuple run_information(const PyDiscreteTable& table, const AnyCodes& target, int n_levels,
+py::tuple run_information(const PyDiscreteTable& table, const LevelCodes& target, int n_levels,
                           const std::string& criterion, std::size_t n_select, double beta,
                           const std::string& correction, double prior, bool lazy, Threads n_threads) {
   GreedySettings settings;

@@ -4,6 +4,8 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   module.doc() = "The compiled core of bitsieve.";
   bitsieve::register_core(module);
   bitsieve::register_discrete(module);
+  bitsieve::register_table(module);
+  bitsieve::register_scores(module);
   bitsieve::register_fitness(module);
   bitsieve::register_relief(module);
   bitsieve::register_information(module);

@@ -16,7 +16,9 @@ namespace bitsieve {
 
 void register_core(pybind11::module_& module);
 void register_discrete(pybind11::module_& module);
+void register_table(pybind11::module_& module);
 void register_fitness(pybind11::module_& module);
+void register_scores(pybind11::module_& module);
 void register_relief(pybind11::module_& module);
 void register_information(pybind11::module_& module);
 void register_correlation(pybind11::module_& module);

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bitsieve import _core
 from bitsieve._checks import is_number, key_of, whole
 from bitsieve._errors import MissingValues, NumericTarget, name_columns, plural
+from bitsieve._random import Random, Stream
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.inputs import Inputs, check_input, refuse_constant
 from bitsieve.data.validation import Task
@@ -239,9 +240,8 @@ def _sample(n_samples: int, n_instances: int | None, random_state: Any) -> NDArr
             f"n_instances is {count}, but X has {plural(n_samples, 'sample')}; pass at most as "
             "many, or None for all"
         )
-    generator = np.random.Generator(np.random.Philox(key=key_of(random_state)))
-    drawn = generator.permutation(n_samples)[:count]
-    return np.sort(drawn).astype(np.int64)
+    drawn = Random(key_of(random_state), Stream.instances).choice(n_samples, count)
+    return np.sort(drawn)
 
 
 def _check_numbers(y: NDArray[Any]) -> NDArray[np.float64]:
