@@ -190,7 +190,7 @@ def inputs_for(
 
     Examples
     --------
-    >>> inputs_for([[1, 2], [3, 5]], None, Options(), "auto", wholes=True).X.dtype
+    >>> inputs_for(np.array([[1, 2], [3, 5]]), None, Options(), "auto", wholes=True).X.dtype
     dtype('int64')
     """
     check_parameters(options)

@@ -16,7 +16,7 @@ from bitsieve._random import Random, Stream
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.inputs import Inputs, check_input, refuse_constant
 from bitsieve.data.validation import Task
-from bitsieve.discrete._levels import MAX_LEVELS
+from bitsieve.discrete import MAX_LEVELS
 
 __all__ = [
     "RAMP",
