@@ -322,6 +322,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "n_threads": 1,
         },
     ),
+    "contingency": (TABLE.contingency, NAME | LISTED | {"n_codes": 3}),
     "entropies": (TABLE.entropies, CORRECTED),
     "joint_entropy": (TABLE.joint_entropy, NAME | LISTED | CORRECTED),
     "mutual_information": (TABLE.mutual_information, NAME | LISTED | CORRECTED),

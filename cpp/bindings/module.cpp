@@ -3,6 +3,7 @@
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   module.doc() = "The compiled core of bitsieve.";
   bitsieve::register_core(module);
+  bitsieve::register_discrete(module);
   bitsieve::register_table(module);
   bitsieve::register_scores(module);
   bitsieve::register_fitness(module);
@@ -10,6 +11,5 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   bitsieve::register_information(module);
   bitsieve::register_correlation(module);
   bitsieve::register_univariate(module);
-  bitsieve::register_discrete(module);
   bitsieve::register_search(module);
 }

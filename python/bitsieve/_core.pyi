@@ -331,6 +331,13 @@ class DiscreteTable:
     def n_samples(self) -> int: ...
     @property
     def n_features(self) -> int: ...
+    def contingency(
+        self,
+        target: NDArray[np.uint8] | NDArray[np.int32],
+        n_levels: int,
+        n_codes: int,
+        features: NDArray[np.int64] | None = ...,
+    ) -> NDArray[np.uint32]: ...
     def entropies(self, correction: str = ..., prior: float = ...) -> NDArray[np.float64]: ...
     def joint_entropy(
         self,

@@ -193,7 +193,7 @@ class Table:
         >>> Table([[1.0], [2.0]]).refuse_missing()
         >>> Table([[1.0], [2.0], [None]], names=["age"], missing="keep").refuse_missing()
         Traceback (most recent call last):
-        ValueError: Input X contains NaN: 1 value in 1 column ('age'); fill them in ...
+        bitsieve._errors.MissingValues: Input X contains NaN: 1 value in 1 column ('age'); ...
         """
         if self.has_missing:
             check_finite(self.X, self.names)

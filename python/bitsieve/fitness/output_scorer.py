@@ -36,8 +36,9 @@ class OutputScorer:
 
     Notes
     -----
-    Scorers of scikit-learn ask an estimator for its answers, and look at X no further. Equal
-    outputs of a split have equal scores: of masks that are close most are never scored twice.
+    Scorers of scikit-learn ask an estimator for its answers, and look at X no further. To its own
+    functions the order of the samples means nothing: they are given them by class and output, and
+    equal ones, of whatever mask and split, are scored once. Of predicted classes few are new.
 
     Examples
     --------
@@ -58,6 +59,8 @@ class OutputScorer:
         response = "predict" if scoring is None else response_of(estimator, self._scorer)
         assert response is not None
         self.reads: Reads = "numbers" if table.codes is None else READS[response]
+        function = getattr(self._scorer, "_score_func", None)
+        self._is_ordered = not getattr(function, "__module__", "sklearn.").startswith("sklearn.")
 
     def score(
         self,
@@ -94,31 +97,49 @@ class OutputScorer:
         """
         out = np.full(len(splits), np.nan) if scores is None else scores.copy()
         kind = self.reads if reads is None else reads
+        if self.reads == "classes" and classes is not None:
+            values = None
         begin = 0
         for s, (train, test) in enumerate(splits):
             rows = slice(begin, begin + len(test))
             begin += len(test)
-            if not np.isnan(out[s]):
-                continue
-            parts = [None if a is None else a[rows] for a in (classes, values)]
-            told = [None if part is None else part.tobytes() for part in parts]
-            key = (kind, train.tobytes(), test.tobytes(), *told)
-            if key not in self._known:
-                if len(self._known) >= _MAX_KNOWN:
-                    self._known.clear()
-                self._known[key] = self._of_split(train, test, parts[0], parts[1], kind)
-            out[s] = self._known[key]
+            if np.isnan(out[s]):
+                parts = [None if a is None else a[rows] for a in (classes, values)]
+                out[s] = self._of_split(train, test, parts[0], parts[1], kind)
         return out
 
     def _of_split(self, train: Any, test: Any, classes: Any, values: Any, kind: Reads) -> float:
+        codes = self._table.codes
+        truth = self._table.y if codes is None else codes
+        assert truth is not None
+        columns = [truth[test]]
+        columns += [] if values is None else list(values.T)
+        columns += [] if classes is None else [classes]
+        if not self._is_ordered:
+            order = np.lexsort(columns[::-1])
+            test = test[order]
+            classes = None if classes is None else classes[order]
+            values = None if values is None else values[order]
+            columns = [column[order] for column in columns]
+        trained = None if codes is None else np.unique(codes[train])
+        held = () if trained is None else tuple(trained.tolist())
+        key = (kind, held, *(column.tobytes() for column in columns))
+        value = self._known.get(key)
+        if value is None:
+            value = self._ask(trained, test, classes, values, kind)
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            self._known[key] = value
+        return value
+
+    def _ask(self, trained: Any, test: Any, classes: Any, values: Any, kind: Reads) -> float:
         table = self._table
         assert table.y is not None
         fitted: Any
-        if table.codes is None:
+        if trained is None:
             fitted = _Numbers(values[:, 0])
         else:
             assert table.classes is not None
-            trained = np.unique(table.codes[train])
             if classes is None:  # the first of equals
                 classes = trained[np.argmax(values[:, trained], axis=1)]
             known, predicted = table.classes[trained], table.classes[classes]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 from numbers import Real
@@ -47,13 +47,17 @@ READS: dict[str, Reads] = {
 }
 
 
-def refusal_of_scoring(estimator: Any, scoring: Any) -> str | None:
-    """Return why a score cannot be made of outputs alone, or None if it can.
+def refusal_of_scoring(
+    estimator: Any, scoring: Any, gives: Collection[Reads] | None = None
+) -> str | None:
+    """Return why a score cannot be made of a kernel's outputs alone, or None if it can.
 
     Parameters
     ----------
     estimator : scikit-learn estimator
     scoring : str, callable or None
+    gives : collection of {"classes", "probabilities", "decisions"}, optional
+        What the kernel of a classifier gives; by default all that the estimator does.
 
     Returns
     -------
@@ -67,6 +71,8 @@ def refusal_of_scoring(estimator: Any, scoring: Any) -> str | None:
     >>> refusal_of_scoring(KNeighborsClassifier(), "roc_auc")
     >>> refusal_of_scoring(KNeighborsClassifier(), lambda estimator, X, y: 0.5)
     'a scoring function of your own has no kernel'
+    >>> refusal_of_scoring(KNeighborsClassifier(), "roc_auc", gives=("classes",))
+    'a scorer that reads probabilities has no kernel'
     """
     if scoring is None:
         if _own_metric(estimator) is None:
@@ -75,8 +81,11 @@ def refusal_of_scoring(estimator: Any, scoring: Any) -> str | None:
     scorer = metrics.check_scoring(estimator, scoring=scoring)
     if type(scorer) is not _SCORER:
         return "a scoring function of your own has no kernel"
-    if response_of(estimator, scorer) is None:
+    response = response_of(estimator, scorer)
+    if response is None:
         return "a scorer that asks for what the model does not answer has no kernel"
+    if gives is not None and READS[response] not in gives:
+        return f"a scorer that reads {READS[response]} has no kernel"
     return None
 
 
