@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import (
     GroupKFold,
@@ -91,7 +92,7 @@ def _expected(estimator, y, masks=MASKS, **options) -> np.ndarray:
 
 @pytest.mark.usefixtures("one_blas_thread")
 @pytest.mark.parametrize("k", [1, 2, 5])
-@pytest.mark.parametrize(
+@each(
     ("scoring", "y"),
     [
         ("accuracy", BINARY),
@@ -136,7 +137,7 @@ PAIRS = [(np.arange(20, 61), np.arange(20)), (np.arange(40)[::-1], np.array([50,
 
 @pytest.mark.usefixtures("one_blas_thread")
 @pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize(
+@each(
     ("cv", "groups"),
     [
         (None, None),
@@ -153,7 +154,6 @@ PAIRS = [(np.arange(20, 61), np.arange(20)), (np.arange(40)[::-1], np.array([50,
         (TimeSeriesSplit(4), None),
         (PAIRS, None),
     ],
-    ids=lambda cv: type(cv).__name__,
 )
 def test_splitters(cv: Any, groups: Any, k: int) -> None:
     estimator = KNeighborsClassifier(k)
@@ -168,7 +168,7 @@ def test_splitters(cv: Any, groups: Any, k: int) -> None:
 
 
 @pytest.mark.usefixtures("one_blas_thread")
-@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "f1_macro"])
+@each("scoring", ["accuracy", "balanced_accuracy", "f1_macro"])
 def test_a_training_set_without_a_class(scoring: str) -> None:
     known = np.flatnonzero(MULTI != 0)
     cv = [(known[::2], np.setdiff1d(np.arange(N), known[::2])), (known[:30], known[30:])]
@@ -179,7 +179,7 @@ def test_a_training_set_without_a_class(scoring: str) -> None:
         np.testing.assert_allclose(fitness.evaluate_splits(MASKS), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
+@each(
     "names",
     [np.array(["d", "c", "a", "b"]), np.array([7, -3, 100, 0]), np.array([0.0, 3.0, 2.0, -1.0])],
 )
@@ -191,7 +191,7 @@ def test_any_labels(names: np.ndarray) -> None:
     )
 
 
-@pytest.mark.parametrize("y", [BINARY.astype(bool), np.array(["-", "+"], object)[BINARY]])
+@each("y", [BINARY.astype(bool), np.array(["-", "+"], object)[BINARY]])
 def test_two_classes(y: np.ndarray) -> None:
     fitness = compile(KNeighborsClassifier(2), X, y, cv=5)
     np.testing.assert_array_equal(
