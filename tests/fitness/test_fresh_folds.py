@@ -26,6 +26,7 @@ MASKS = tables.masks(RNG, P)
 SEEDS = RNG.integers(0, 2**63, len(MASKS)).astype(np.uint64)
 
 
+@pytest.mark.usefixtures("one_blas_thread")
 @pytest.mark.parametrize("k", [1, 3])
 @each(
     ("cv", "n_repeats", "scoring"),

@@ -36,6 +36,7 @@ def _expected(estimator: Any, y: np.ndarray = Y, **options: Any) -> np.ndarray:
     return np.array(rows)
 
 
+@pytest.mark.usefixtures("one_blas_thread")
 @each(
     "estimator",
     [
