@@ -32,9 +32,9 @@ def lowest(requirements: list[str]) -> list[str]:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """The test suite; arguments go to pytest."""
+    """The test suite, slow ones too; arguments go to pytest instead."""
     session.install(".[test]")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", *(session.posargs or ["-m", "slow or not slow", "--durations=25"]))
 
 
 @nox.session
@@ -95,8 +95,8 @@ def sanitize(session: nox.Session) -> None:
         "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
         "BITSIEVE_TEST_DATA": os.environ.get("BITSIEVE_TEST_DATA", ""),
     }
-    # What is slow there and touches no compiled code of its own stays out.
-    chosen = ["-m", "not slow", "--ignore=tests/evaluation", "--ignore=tests/report"]
+    # What touches no compiled code of its own stays out.
+    chosen = ["--ignore=tests/evaluation", "--ignore=tests/report"]
     args = session.posargs or chosen
     session.run("pytest", "-p", "no:cacheprovider", *args, env=environment)
 

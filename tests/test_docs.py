@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import doctest
 import enum
+import fnmatch
 import importlib
 import inspect
 import pkgutil
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from each import each
 
 import bitsieve
@@ -198,6 +200,87 @@ def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
     missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
     assert not missing
+
+
+# What the change log says was true once; what the README names in backticks are mostly outputs.
+TODAY = [page for page in PAGES if page.name != "CHANGELOG.md"]
+GUIDES = [page for page in TODAY if page.name != "README.md"]
+
+
+def _quoted(page: Path) -> list[str]:
+    """Give what stands in backticks outside of blocks."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return re.findall(r"`([^`]+)`", text)
+
+
+@in_tree
+def test_files_and_folders_that_guides_name_are_there() -> None:
+    tops = ["cpp", "python", "tests", "docs", "benchmarks"]
+    there = [path for path in ROOT.iterdir() if path.is_file()]
+    there += [path for top in tops for path in [ROOT / top, *(ROOT / top).rglob("*")]]
+    names = ["/" + path.relative_to(ROOT).as_posix() for path in there]
+    is_path = re.compile(r"([\w*-]+/)+[\w.*-]*|[\w*-]+\.(py|hpp|cpp|toml|txt)")
+    missing = [
+        (page.name, quoted)
+        for page in GUIDES
+        for quoted in _quoted(page)
+        if is_path.fullmatch(quoted) and not fnmatch.filter(names, f"*/{quoted.rstrip('/')}")
+    ]
+    assert not missing
+
+
+@in_tree
+def test_what_guides_name_of_the_package_is_there() -> None:
+    named = {
+        (page.name, found[0])
+        for page in TODAY
+        for quoted in _quoted(page)
+        if (found := re.match(r"(?:bitsieve|evaluation|filters)(?:\.\w+)+", quoted))
+    }
+    assert len(named) > 5
+    for page, name in sorted(named):
+        try:
+            pkgutil.resolve_name(name if name.startswith("bitsieve") else f"bitsieve.{name}")
+        except (ImportError, AttributeError) as error:
+            raise AssertionError(f"{page} names {name}") from error
+
+
+@in_tree
+def test_options_that_pages_name_are_those_of_the_command_line() -> None:
+    command = typer.main.get_command(importlib.import_module("bitsieve.cli").app)
+    there = {
+        option
+        for each_command in command.commands.values()  # type: ignore[attr-defined]
+        for parameter in each_command.params
+        for option in parameter.opts
+    }
+    named = {(p.name, o) for p in TODAY for q in _quoted(p) for o in re.findall(r"^--\w[\w-]*", q)}
+    assert not {(page, option) for page, option in named if option not in there}
+
+
+@in_tree
+def test_the_layout_lists_the_rooms_that_there_are() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (`\S+)[^|]* \| (.*) \|$", text, re.MULTILINE))
+    for row, files in (
+        ("`cpp/include/bitsieve`,", "cpp/src/*/*.cpp"),
+        ("`python/bitsieve`", "python/bitsieve/*/*.py"),
+    ):
+        named = {quoted for quoted in re.findall(r"`([^`]+)`", rows[row]) if "." not in quoted}
+        assert named == {path.parent.name for path in ROOT.glob(files)}
+
+
+@in_tree
+def test_settings_and_numbers_of_the_guides_are_those_of_the_code() -> None:
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    sources = [*ROOT.glob("cpp/**/*.cpp"), *ROOT.glob("python/**/*.py"), *ROOT.glob("tests/*.py")]
+    code = "".join(path.read_text(encoding="utf-8") for path in sources)
+    settings = set(re.findall(r"`(BITSIEVE_\w+)`", contributing))
+    assert len(settings) == 3
+    assert not {name for name in settings if f'"{name}"' not in code}
+    assert all(f"`{isa}`" in contributing for isa in bitsieve.available_isas())
+    (patience,) = re.findall(r"patience = std::chrono::microseconds\((\d+)\)", code)
+    assert f"looks for work for {patience} microseconds" in (ROOT / "docs/speed.md").read_text()
 
 
 @in_tree

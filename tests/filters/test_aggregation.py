@@ -104,15 +104,15 @@ def test_rra_by_hand() -> None:
 
 
 def test_rra_does_not_underflow() -> None:
-    p = 100_000
+    p = 20_000
     lists = np.tile(np.arange(p, 0, -1.0), (100, 1))
     scores = rank_aggregation(lists, method="rra")
     # The first of all in all lists: P = (1 / p)^100.
-    assert scores[0] == pytest.approx(500.0)
+    assert scores[0] == pytest.approx(100 * np.log10(p))
     assert (np.diff(scores) < 0).sum() >= p - 2
     assert np.isfinite(scores).all()
     assert scores[2] == pytest.approx(-100 * np.log10(3 / p))
-    moderate = rank_aggregation(lists[:, ::500], method="rra")  # both ways of computing it
+    moderate = rank_aggregation(lists[:, ::100], method="rra")  # both ways of computing it
     logs = [min(stats.beta.logcdf(i / 200, k, 101 - k) for k in (1, 100)) for i in range(1, 20)]
     np.testing.assert_allclose(moderate[:19], -np.array(logs) / np.log(10), rtol=1e-9)
 

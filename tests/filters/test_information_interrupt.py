@@ -31,6 +31,6 @@ SETUP = """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise on Windows")
-@pytest.mark.parametrize(("name", "n_jobs"), [("FCQ", 2), ("MID", 1), ("jmi3", 2)])
-def test_interrupt(name: str, n_jobs: int) -> None:
-    interrupt(SETUP.format(name=name, n_jobs=n_jobs), after=1.0)
+def test_interrupt() -> None:
+    cases = [("FCQ", 2), ("MID", 1), ("jmi3", 2)]
+    interrupt(*(SETUP.format(name=name, n_jobs=n_jobs) for name, n_jobs in cases), after=1.0)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from scipy import sparse
 
 from bitsieve import filters
@@ -17,7 +18,7 @@ from bitsieve.filters.named import FILTERS, NamedFilter, Ranked, filter_by_name
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "filters.md"
 
-METHODS = pytest.mark.parametrize("method", FILTERS.values(), ids=list(FILTERS))
+METHODS = each("method", FILTERS.values())
 
 
 def _counts(numbers: bool = False) -> tuple[Any, Any]:
@@ -76,7 +77,7 @@ def test_what_a_method_takes(method: NamedFilter) -> None:
         np.testing.assert_array_equal(method.rank(X, None).scores, method.rank(X, y).scores)
 
 
-@pytest.mark.parametrize("name", [name for name, m in FILTERS.items() if m.counts_levels])
+@each("name", [name for name, m in FILTERS.items() if m.counts_levels])
 def test_missing_values_as_a_level(name: str) -> None:
     X, y = _counts()
     X[2, 2] = np.nan
@@ -87,7 +88,7 @@ def test_missing_values_as_a_level(name: str) -> None:
     np.testing.assert_array_equal(found.scores, wanted.scores)
 
 
-@pytest.mark.parametrize("name", [name for name, m in FILTERS.items() if m.takes_categories])
+@each("name", [name for name, m in FILTERS.items() if m.takes_categories])
 def test_categories_of_a_table_are_those_of_a_frame(name: str) -> None:
     method = FILTERS[name]
     X, y = _counts(method.target == "numbers")

@@ -23,6 +23,6 @@ SETUP = """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise on Windows")
-@pytest.mark.parametrize(("score", "n_jobs"), [("auc", 1), ("kruskal_wallis", 2), ("t_test", 2)])
-def test_interrupt(score: str, n_jobs: int) -> None:
-    interrupt(SETUP.format(score=score, n_jobs=n_jobs))
+def test_interrupt() -> None:
+    cases = [("auc", 1), ("kruskal_wallis", 2), ("t_test", 2)]
+    interrupt(*(SETUP.format(score=score, n_jobs=n_jobs) for score, n_jobs in cases))

@@ -14,18 +14,23 @@ from fractions import Fraction
 from typing import Any
 
 
-def threshold_relief(
+def threshold_relief(X: Any, y: Any, algorithm: str, **options: Any) -> list[float]:
+    """Scores of one method; options as of `threshold_reliefs`."""
+    return threshold_reliefs(X, y, [algorithm], **options)[algorithm]
+
+
+def threshold_reliefs(
     X: Any,
     y: Any,
-    algorithm: str,
+    algorithms: Any,
     *,
     rows: Any = None,
     feature_weights: Any = None,
     discrete: Any = None,
     ramp: Any = None,
     missing: str = "probabilistic",
-) -> list[float]:
-    """Scores; only SWRF*'s weights, and the division at the end, are floats."""
+) -> dict[str, list[float]]:
+    """Scores by method; only SWRF*'s weights, and the division at the end, are floats."""
     table = [[None if math.isnan(v) else Fraction(float(v)) for v in row] for row in X]
     n, p = len(table), len(table[0])
     labels = sorted(set(y))
@@ -39,12 +44,22 @@ def threshold_relief(
         weights = [Fraction(float(w)) for w in feature_weights]
     dist = distances(diffs, weights, n)
     rows = range(n) if rows is None else rows
-    sizes = [codes.count(c) for c in range(len(labels))]
     pairs = [dist[i][j] for i in rows for j in range(n) if i != j]
     mean_of_all = sum(pairs) / len(pairs)
     spread = math.sqrt(sum((d - mean_of_all) ** 2 for d in pairs) / len(pairs))
+    return {
+        algorithm: scores(algorithm, codes, diffs, dist, rows, mean_of_all, spread)
+        for algorithm in algorithms
+    }
+
+
+def scores(
+    algorithm: str, codes: Any, diffs: Any, dist: Any, rows: Any, mean_of_all: Any, spread: float
+) -> list[float]:
+    n, p = len(codes), len(diffs)
+    sizes = [codes.count(c) for c in range(max(codes) + 1)]
     exact = [Fraction(0)] * p
-    scores = [0.0] * p
+    rounded = [0.0] * p
     for i in rows:
         others = [j for j in range(n) if j != i]
         near, far = sides(algorithm, dist[i], others, mean_of_all)
@@ -65,10 +80,10 @@ def threshold_relief(
                         if share > 0:
                             total = sum(of[j] * float(diffs[f][i][j]) for j in known)
                             total *= sum(of.values()) / share / len(members)
-                            scores[f] += float(factor) * total
+                            rounded[f] += float(factor) * total
                     else:
                         exact[f] += factor * sum(diffs[f][i][j] for j in known) / len(known)
-    return [(float(a) + b) / len(rows) for a, b in zip(exact, scores, strict=True)]
+    return [(float(a) + b) / len(rows) for a, b in zip(exact, rounded, strict=True)]
 
 
 def sides(algorithm: str, row: Any, others: Any, mean_of_all: Fraction) -> Any:

@@ -1,7 +1,7 @@
-// A small pool of parked std::threads. Chunks are fixed by the caller, so what is computed never
+// A small pool of std::threads, parked where work does not follow at once. Chunks are fixed by the caller, so what is computed never
 // depends on the number of threads; only who computes it does.
 //
-// Not OpenMP: that hangs after fork, spins beside other copies of itself, is missing from
+// Not OpenMP: that hangs after fork, spins long beside other copies of itself, is missing from
 // AppleClang and blinds the thread sanitizer. After a fork the child starts a pool of its own.
 #pragma once
 
