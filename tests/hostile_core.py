@@ -39,17 +39,24 @@ SPLITS = {
 }
 
 
-def knn(**changes: Any) -> Any:
-    hot = make_hot_copy(X)
+def table(**changes: Any) -> dict[str, Any]:
+    copy = make_hot_copy(X)
     arguments: dict[str, Any] = {
-        "features": hot.features,
+        "features": copy.features,
         "n_samples": N,
         "X": X,
-        "max_abs": hot.max_abs,
+        "max_abs": copy.max_abs,
+        "exact": False,
+    }
+    return arguments | changes
+
+
+def knn(**changes: Any) -> dict[str, Any]:
+    arguments: dict[str, Any] = {
+        "table": _core.Table(**table()),
         "codes": CODES,
         "n_classes": 2,
         "n_neighbors": 1,
-        "exact": False,
         "n_repeats": 0,
         "n_folds": 0,
         "stratified": True,
@@ -63,8 +70,8 @@ def fixed() -> Any:
     return fitness
 
 
-def fresh() -> Any:
-    return _core.KnnFitness(**knn(n_repeats=2, n_folds=3))
+def fresh(**changes: Any) -> Any:
+    return _core.KnnFitness(**knn(n_repeats=2, n_folds=3, **changes))
 
 
 SPSA = {
@@ -96,6 +103,20 @@ NOMINAL = np.rint(np.abs(X))
 RELIEF = {"rows": np.arange(4, dtype=np.int64), "discrete": np.zeros(P, np.uint8)}
 WEIGHTS = {"feature_weights": np.ones(P)}
 PLACE = {"key": 1, "stream": 1, "lane": 0, "first": 3}
+
+# Every sample is tested once: twelve rows of outputs a mask.
+SCORED = {"target": CODES, "n_classes": 2, **SPLITS}
+PREDICTED = np.zeros((3, N), np.int32)
+SHARES = np.full((3, N, 2), 0.5)
+
+
+def scores(arguments: dict[str, Any]) -> None:
+    """Make a score and ask for it, of classes or of probabilities."""
+    score = _core.Score(**arguments)
+    splits = _core.ScoredSplits(**SCORED)
+    splits.score_outputs(score, classes=PREDICTED, values=SHARES, kind="probabilities")
+    splits.score_counts(score, counts=np.array([[[3, 0], [0, 3]]], np.int32))
+
 
 # name -> (function, right arguments)
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
@@ -199,36 +220,91 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **k: _go_on(asked(n_select=0), k),
         {"position": np.full(P, 0.5), "iteration": 3, "mean_square": 0.5},
     ),
+    "Table": (lambda **k: _evaluate(fresh(table=_core.Table(**k))), table()),
+    "Table.doubles": (_core.Table(**table()).doubles, {"n_threads": 1}),
     "KnnFitness": (lambda **k: _evaluate(_core.KnnFitness(**k)), knn(n_repeats=2, n_folds=3)),
-    "KnnFitness.set_splits": (
+    "CentroidFitness": (
+        lambda **k: _evaluate(_core.CentroidFitness(**k)),
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"},
+    ),
+    "MaskFitness.set_splits": (
         lambda **k: _evaluate(_core.KnnFitness(**knn()), k),
         SPLITS,
     ),
-    "KnnFitness.set_groups": (
+    "MaskFitness.set_groups": (
         lambda **k: _evaluate(fresh(), groups=k),
         {"groups": GROUPS, "n_groups": 4},
     ),
-    "KnnFitness.evaluate": (
+    "MaskFitness.evaluate": (
         fixed().evaluate,
-        {"words": WORDS, "seeds": SEEDS, "balanced": False, "n_threads": 1},
+        {
+            "words": WORDS,
+            "seeds": SEEDS,
+            "score": _core.Score("roc_auc", reads="probabilities"),
+            "n_threads": 1,
+        },
     ),
-    "KnnFitness.evaluate fresh": (
+    "MaskFitness.evaluate fresh": (
         fresh().evaluate,
-        {"words": WORDS, "seeds": SEEDS, "balanced": True, "n_threads": 1},
+        {"words": WORDS, "seeds": SEEDS, "score": _core.Score("f_score"), "n_threads": 1},
     ),
-    "KnnFitness.evaluate_flips": (
+    "MaskFitness.evaluate_flips": (
         fixed().evaluate_flips,
         {
             "base": WORDS[0].copy(),
             "flips": np.array([0, 1], np.int64),
             "begin": np.array([0, 1, 2], np.int64),
             "seeds": SEEDS,
-            "balanced": False,
+            "score": _core.Score("accuracy"),
             "n_threads": 1,
         },
     ),
-    "KnnFitness.votes": (fixed().votes, {"words": WORDS, "seeds": SEEDS, "n_threads": 1}),
+    "MaskFitness.outputs": (fixed().outputs, {"words": WORDS, "seeds": SEEDS, "n_threads": 1}),
     "KnnFitness.state": (fixed().state, {"mask": WORDS[0].copy(), "n_threads": 1}),
+    "Score": (
+        lambda **k: scores(k),
+        {
+            "metric": "f_score",
+            "reads": "classes",
+            "sign": 1.0,
+            "average": "binary",
+            "positive": 1,
+            "beta": 1.0,
+            "zero_division": 0.0,
+        },
+    ),
+    "Score kappa": (
+        lambda **k: scores(k),
+        {"metric": "kappa", "weights": "linear", "labels": np.array([1, 0], np.int32)},
+    ),
+    "Score cost": (lambda **k: scores(k), {"metric": "cost", "costs": np.ones((2, 2))}),
+    "Score brier": (
+        lambda **k: scores(k),
+        {"metric": "brier", "reads": "probabilities", "positive": 0, "scale": 1.0},
+    ),
+    "ScoredSplits": (_core.ScoredSplits, SCORED),
+    "ScoredSplits numbers": (
+        _core.ScoredSplits,
+        SCORED | {"target": X[:, 0].copy(), "n_classes": 0},
+    ),
+    "ScoredSplits.score_outputs": (
+        _core.ScoredSplits(**SCORED).score_outputs,
+        {
+            "score": _core.Score("roc_auc", reads="probabilities"),
+            "classes": PREDICTED,
+            "values": SHARES,
+            "kind": "probabilities",
+            "n_threads": 1,
+        },
+    ),
+    "ScoredSplits.score_counts": (
+        _core.ScoredSplits(**SCORED).score_counts,
+        {
+            "score": _core.Score("matthews"),
+            "counts": np.zeros((3, 2, 2), np.int32),
+            "n_threads": 1,
+        },
+    ),
     "encode_levels": (_core.encode_levels, {"X": WHOLES, "most": 4, "n_threads": 1}),
     "DiscreteTable": (
         _core.DiscreteTable,
@@ -246,6 +322,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "n_threads": 1,
         },
     ),
+    "contingency": (TABLE.contingency, NAME | LISTED | {"n_codes": 3}),
     "entropies": (TABLE.entropies, CORRECTED),
     "joint_entropy": (TABLE.joint_entropy, NAME | LISTED | CORRECTED),
     "mutual_information": (TABLE.mutual_information, NAME | LISTED | CORRECTED),
@@ -309,10 +386,11 @@ def _evaluate(
         fitness.set_splits(**splits)
     if groups is not None:
         fitness.set_groups(**groups)
-    fitness.evaluate(WORDS, SEEDS, True, 2)
-    fitness.votes(WORDS, SEEDS, 1)
+    score = _core.Score("balanced_accuracy")
+    fitness.evaluate(WORDS, SEEDS, score, 2)
+    fitness.outputs(WORDS, SEEDS, 1)
     flips = np.array([0, 1], np.int64)
-    fitness.evaluate_flips(WORDS[0], flips, np.array([0, 1, 2], np.int64), SEEDS, False, 1)
+    fitness.evaluate_flips(WORDS[0], flips, np.array([0, 1, 2], np.int64), SEEDS, score, 1)
 
 
 def arrays(array: np.ndarray) -> Iterator[tuple[str, Any]]:
@@ -367,14 +445,17 @@ def replacements(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 # What an index, a code or a bound may never be; what a number may never be.
-INDICES = {"codes", "classes", "rows", "given", "features", "flips", "begin", "n_levels"} | set(
-    SPLITS
+INDICES = (
+    {"codes", "classes", "rows", "given", "features", "flips", "begin", "n_levels"}
+    | set(SPLITS)
+    | {"labels", "counts"}
 )
 NUMBERS = {"y", "target", "numbers", "coefficients", "rank_weights", "feature_weights"} | {
     "position",
     "start",
     "relevance",
     "max_abs",
+    "costs",
     "prior",
     "beta",
     "width",

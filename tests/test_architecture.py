@@ -80,6 +80,7 @@ ALLOWED = {
         "masks",
         "search",
     },
+    "testing": {"_errors", "_isa", "_random", "data", "masks", "search"},
     "report": {"_errors", "_files", "_isa", "_version", "_versions", "evaluation"},
     "cli": {
         "_errors",

@@ -35,7 +35,7 @@ def test_every_function_is_called() -> None:
                 for method, function in vars(member).items()
                 if not method.startswith("_") and callable(function)
             }
-            assert name in called
+            assert name in called or str(member.__init__.__doc__).startswith("Initialize self")
         for path, function in functions.items():
             signature = str(function.__doc__).partition("\n")[0]
             without_arguments = re.search(r"\((self: [\w.]+)?\) ->", signature)

@@ -103,6 +103,8 @@ def _from_module() -> Signatures:
         for attribute, member in vars(value).items():
             if attribute.startswith("_") and attribute != "__init__":
                 continue
+            if str(member.__doc__).startswith("Initialize self"):
+                continue  # a base class that nobody makes
             if isinstance(member, property):
                 text = _parsed(str(member.fget.__doc__), attribute)
                 found[f"{name}.{attribute}"] = f"property -> {text.partition(' -> ')[2]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterator
 from enum import IntEnum
@@ -234,3 +235,39 @@ def test_streams_are_named_once() -> None:
     # Words that results rest on.
     assert [Stream.search, Stream.folds, Stream.measurement, Stream.estimators] == [1, 2, 3, 4]
     assert [Stream.bootstrap, Stream.rankers, Stream.outer_folds, Stream.start] == [5, 6, 7, 8]
+
+
+def _code_lines(folder: Path, *suffixes: str) -> Iterator[tuple[str, str]]:
+    """Every line of the sources with its place, without comments and examples."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in suffixes:
+            lines = path.read_text(encoding="utf-8").splitlines()
+            for number, line in enumerate(lines, 1):
+                code = re.split(r"//|(?:^|\s)#\s|>>>", line)[0]
+                yield f"{path.relative_to(folder).as_posix()}:{number}", code
+
+
+def test_nothing_else_draws() -> None:
+    mine = {"_random.py", "_checks.py", "fitness/describe.py"}
+    broken = [
+        f"{place} {line.strip()}"
+        for place, line in _code_lines(PACKAGE, ".py")
+        if (
+            re.search(r"\b(np|numpy)\.random\b|^\s*(import|from) random\b", line)
+            and place.partition(":")[0] not in mine
+        )
+        or re.search(r"\b(SeedWords|Random)\([^)]*,\s*\d", line)
+        or (re.search(r"\b_core\.(philox|random_)", line) and "_random.py" not in place)
+    ]
+    assert not broken, broken
+    if not CPP.is_dir():
+        return
+    std = r"std::(\w+_distribution|mt19937\w*|random_device|default_random_engine|shuffle)\b"
+    std += r"|#include <random>|\brand\(\)"
+    bare = r"PhiloxStream\s*(\w+\s*)?[({][^,)]*,\s*\d|philox4x64\([^,)]*,\s*\d"
+    broken = [
+        f"{place} {line.strip()}"
+        for place, line in _code_lines(CPP, ".cpp", ".hpp")
+        if re.search(f"{std}|{bare}", line)
+    ]
+    assert not broken, broken

@@ -1,4 +1,4 @@
-// Cut points, and levels from them.
+// Cut points and levels, and the tables that hold them.
 #include "bitsieve/discrete/cuts.hpp"
 
 #include <cmath>
@@ -8,13 +8,17 @@
 #include <variant>
 
 #include "bitsieve/core/parallel.hpp"
-#include "rooms.hpp"
+#include "bitsieve/discrete/levels.hpp"
+#include "discrete_table.hpp"
 
 namespace py = pybind11;
 
 namespace bitsieve {
 namespace {
 
+using Wholes =
+    std::variant<Array<float>, Array<double>, Bytes, Array<std::int8_t>, Array<std::int16_t>,
+                 Codes, Lists>;
 using Cuts = std::pair<Array<double>, Array<std::int64_t>>;
 
 template <typename T>
@@ -95,6 +99,27 @@ Array<std::uint8_t> apply(const Values& x, const Array<double>& cuts,
       x);
 }
 
+py::tuple run_encode(const Wholes& x, std::size_t most, Threads n_threads) {
+  require(most >= 1 && most <= 256, "most must lie in [1, 256]");
+  const auto encode = [&](const auto& array) {
+    require(array.ndim() == 2, "X must have shape (n_samples, n_features)");
+    const std::size_t n = static_cast<std::size_t>(array.shape(0));
+    const std::size_t p = static_cast<std::size_t>(array.shape(1));
+    Bytes codes({n, p});
+    Codes n_levels(static_cast<py::ssize_t>(p));
+    const auto* data = array.data();
+    std::uint8_t* out = codes.mutable_data();
+    std::int32_t* levels = n_levels.mutable_data();
+    if (n > 0 && p > 0) {
+      const py::gil_scoped_release release;
+      const InterruptScope scope(python_interrupt);
+      encode_levels(data, n, p, most, out, levels, n_threads);
+    }
+    return py::make_tuple(codes, n_levels);
+  };
+  return std::visit(encode, x);
+}
+
 }  // namespace
 
 void register_discrete(py::module_& module) {
@@ -107,6 +132,39 @@ void register_discrete(py::module_& module) {
   module.def("apply_cut_points", &apply, py::arg("X").noconvert(), py::arg("cuts").noconvert(),
              py::arg("begin").noconvert(), py::kw_only(), py::arg("missing_level"),
              py::arg("n_threads"));
+  const py::arg_v correction = py::arg("correction") = "none";
+  const py::arg_v prior = py::arg("prior") = 1.0;
+  const py::arg_v features = py::arg("features").noconvert() = py::none();
+  py::class_<PyDiscreteTable>(module, "DiscreteTable")
+      .def(py::init<const Bytes&, const Codes&, Threads>(), py::arg("codes").noconvert(),
+           py::arg("n_levels").noconvert(), py::arg("n_threads") = 1)
+      .def_property_readonly("n_samples", &PyDiscreteTable::n_samples)
+      .def_property_readonly("n_features", &PyDiscreteTable::n_features)
+      .def("contingency", &PyDiscreteTable::contingency, py::arg("target").noconvert(),
+           py::arg("n_levels"), py::arg("n_codes"), features)
+      .def("entropies", &PyDiscreteTable::entropies, correction, prior)
+      .def("joint_entropy", &PyDiscreteTable::joint_entropy, py::arg("target").noconvert(),
+           py::arg("n_levels"), features, correction, prior)
+      .def("mutual_information", &PyDiscreteTable::mutual_information,
+           py::arg("target").noconvert(), py::arg("n_levels"), features, correction, prior)
+      .def("conditional_mutual_information", &PyDiscreteTable::conditional_mutual_information,
+           py::arg("target").noconvert(), py::arg("n_levels"), py::arg("given").noconvert(),
+           py::arg("n_given"), features, correction, prior)
+      .def("joint_mutual_information", &PyDiscreteTable::joint_mutual_information,
+           py::arg("target").noconvert(), py::arg("n_levels"), py::arg("given").noconvert(),
+           py::arg("n_given"), features, correction, prior);
+  module.def(
+      "sparse_discrete_table",
+      [](const Lists& begin, const Codes& rows, const Bytes& values, const Bytes& rest,
+         const Codes& n_levels, std::size_t n_samples, Threads n_threads) {
+        return std::make_unique<PyDiscreteTable>(begin, rows, values, rest, n_levels,
+                                                 n_samples, n_threads);
+      },
+      py::arg("begin").noconvert(), py::arg("rows").noconvert(), py::arg("values").noconvert(),
+      py::arg("rest").noconvert(), py::arg("n_levels").noconvert(), py::arg("n_samples"),
+      py::arg("n_threads") = 1);
+  module.def("encode_levels", run_encode, py::arg("X").noconvert(), py::kw_only(),
+             py::arg("most"), py::arg("n_threads") = 1);
 }
 
 }  // namespace bitsieve

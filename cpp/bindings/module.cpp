@@ -3,11 +3,13 @@
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   module.doc() = "The compiled core of bitsieve.";
   bitsieve::register_core(module);
+  bitsieve::register_discrete(module);
+  bitsieve::register_table(module);
+  bitsieve::register_scores(module);
   bitsieve::register_fitness(module);
   bitsieve::register_relief(module);
   bitsieve::register_information(module);
   bitsieve::register_correlation(module);
   bitsieve::register_univariate(module);
-  bitsieve::register_discrete(module);
   bitsieve::register_search(module);
 }

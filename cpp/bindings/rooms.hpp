@@ -15,12 +15,14 @@
 namespace bitsieve {
 
 void register_core(pybind11::module_& module);
+void register_discrete(pybind11::module_& module);
+void register_table(pybind11::module_& module);
 void register_fitness(pybind11::module_& module);
+void register_scores(pybind11::module_& module);
 void register_relief(pybind11::module_& module);
 void register_information(pybind11::module_& module);
 void register_correlation(pybind11::module_& module);
 void register_univariate(pybind11::module_& module);
-void register_discrete(pybind11::module_& module);
 void register_search(pybind11::module_& module);
 
 // For InterruptScope: asks Python for a pending Ctrl-C, from the main thread of a GIL-free call.

@@ -48,6 +48,7 @@ __all__ = [
     "selectors",
     "set_isa",
     "show_versions",
+    "testing",
 ]
 
 # Where each name lives; all others are rooms.
@@ -79,7 +80,17 @@ _NAMES = {
 }
 
 if TYPE_CHECKING:
-    from bitsieve import data, datasets, evaluation, filters, fitness, report, search, selectors
+    from bitsieve import (
+        data,
+        datasets,
+        evaluation,
+        filters,
+        fitness,
+        report,
+        search,
+        selectors,
+        testing,
+    )
     from bitsieve._isa import available_isas, get_isa, set_isa
     from bitsieve._versions import show_versions
     from bitsieve.masks import Masks

@@ -171,24 +171,13 @@ class BinarySPSA:
         self, position: NDArray[np.float64], iteration: int, mean_square: float
     ) -> None: ...
 
-class KnnFitness:
-    def __init__(
-        self,
-        features: NDArray[np.float32],
-        *,
-        n_samples: int,
-        X: NDArray[np.float32] | NDArray[np.float64],
-        max_abs: NDArray[np.float64],
-        codes: NDArray[np.int32],
-        n_classes: int,
-        n_neighbors: int,
-        exact: bool,
-        n_repeats: int,
-        n_folds: int,
-        stratified: bool,
-    ) -> None: ...
+class MaskFitness:
     @property
     def n_splits(self) -> int: ...
+    @property
+    def n_values(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
     def set_splits(
         self,
         train: NDArray[np.int64],
@@ -201,7 +190,7 @@ class KnnFitness:
         self,
         words: NDArray[np.uint64],
         seeds: NDArray[np.uint64],
-        balanced: bool,
+        score: Score,
         n_threads: int,
     ) -> NDArray[np.float64]: ...
     def evaluate_flips(
@@ -210,16 +199,57 @@ class KnnFitness:
         flips: NDArray[np.int64],
         begin: NDArray[np.int64],
         seeds: NDArray[np.uint64],
-        balanced: bool,
+        score: Score,
         n_threads: int,
     ) -> NDArray[np.float64]: ...
-    def votes(
+    def outputs(
         self, words: NDArray[np.uint64], seeds: NDArray[np.uint64], n_threads: int
-    ) -> NDArray[np.int32]: ...
+    ) -> tuple[NDArray[np.int32] | None, NDArray[np.float64] | None]: ...
+    def counters(self) -> dict[str, int]: ...
+
+class KnnFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        codes: NDArray[np.int32],
+        n_classes: int,
+        n_neighbors: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+    ) -> None: ...
     def state(
         self, mask: NDArray[np.uint64], n_threads: int = ...
     ) -> tuple[NDArray[np.int64], float]: ...
-    def counters(self) -> dict[str, int]: ...
+
+class CentroidFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        codes: NDArray[np.int32],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+    ) -> None: ...
+
+class Table:
+    def __init__(
+        self,
+        features: NDArray[np.float32],
+        *,
+        n_samples: int,
+        X: NDArray[np.float32] | NDArray[np.float64],
+        max_abs: NDArray[np.float64],
+        exact: bool,
+    ) -> None: ...
+    @property
+    def n_samples(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    def doubles(self, n_threads: int = ...) -> NDArray[np.float64]: ...
 
 def encode_levels(
     X: NDArray[np.float32]
@@ -301,6 +331,13 @@ class DiscreteTable:
     def n_samples(self) -> int: ...
     @property
     def n_features(self) -> int: ...
+    def contingency(
+        self,
+        target: NDArray[np.uint8] | NDArray[np.int32],
+        n_levels: int,
+        n_codes: int,
+        features: NDArray[np.int64] | None = ...,
+    ) -> NDArray[np.uint32]: ...
     def entropies(self, correction: str = ..., prior: float = ...) -> NDArray[np.float64]: ...
     def joint_entropy(
         self,
@@ -337,4 +374,54 @@ class DiscreteTable:
         features: NDArray[np.int64] | None = ...,
         correction: str = ...,
         prior: float = ...,
+    ) -> NDArray[np.float64]: ...
+
+class Score:
+    def __init__(
+        self,
+        metric: str,
+        *,
+        reads: str = ...,
+        sign: float = ...,
+        average: str = ...,
+        positive: int = ...,
+        labels: NDArray[np.int32] | None = ...,
+        beta: float = ...,
+        zero_division: float = ...,
+        one_vs_one: bool = ...,
+        adjusted: bool = ...,
+        normalize: bool = ...,
+        scale: float = ...,
+        weights: str = ...,
+        costs: NDArray[np.float64] | None = ...,
+        needs_trained: bool = ...,
+        needs_tested: bool = ...,
+    ) -> None: ...
+    @property
+    def metric(self) -> str: ...
+    @property
+    def reads(self) -> str: ...
+
+class ScoredSplits:
+    def __init__(
+        self,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        *,
+        n_classes: int,
+        train: NDArray[np.int64],
+        train_begin: NDArray[np.int64],
+        test: NDArray[np.int64],
+        test_begin: NDArray[np.int64],
+    ) -> None: ...
+    def score_outputs(
+        self,
+        score: Score,
+        *,
+        classes: NDArray[np.int32] | None = ...,
+        values: NDArray[np.float64] | None = ...,
+        kind: str = ...,
+        n_threads: int = ...,
+    ) -> NDArray[np.float64]: ...
+    def score_counts(
+        self, score: Score, *, counts: NDArray[np.int32], n_threads: int = ...
     ) -> NDArray[np.float64]: ...

@@ -17,6 +17,10 @@ __all__ = [
     "DuplicateSamplesWarning",
     "ManyClassesWarning",
     "MissingExtra",
+    "MissingValues",
+    "NumericTarget",
+    "TextColumns",
+    "caused_by",
     "closest",
     "duration",
     "name_columns",
@@ -41,6 +45,34 @@ class ManyClassesWarning(UserWarning):
 
 class MissingExtra(ImportError):
     """An optional package that this call needs is not installed."""
+
+
+class MissingValues(ValueError):
+    """X holds NaN where missing values are not taken."""
+
+
+class NumericTarget(ValueError):
+    """y holds numbers where classes are expected."""
+
+
+class TextColumns(ValueError):
+    """X holds text or categories where numbers are expected."""
+
+
+def caused_by(error: BaseException, kind: type[BaseException]) -> bool:
+    """Tell whether an error is of a kind, or was raised from one that is.
+
+    Examples
+    --------
+    >>> caused_by(TextColumns("X must hold numbers"), TextColumns)
+    True
+    >>> caused_by(ValueError("X must hold numbers"), TextColumns)
+    False
+    """
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, kind):
+        found = found.__cause__
+    return found is not None
 
 
 def duration(seconds: float) -> str:

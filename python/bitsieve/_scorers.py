@@ -1,4 +1,4 @@
-"""Scores that have no value on some samples, asked before anything long starts."""
+"""Whether a scorer can score a target at all, asked before anything long starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,88 @@ from numpy.typing import NDArray
 
 from bitsieve._errors import plural, shorten
 
-__all__ = ["own_scoring", "refuse_undefined", "value_needs_every_class"]
+__all__ = ["check_scorer", "own_scoring", "refuse_undefined", "value_needs_every_class"]
+
+_N_COLUMNS = 10  # enough to fit with; the scorer sees predictions alone
+
+_OTHER_SCORERS = {
+    True: (
+        "scorers for classes of any name and number are 'accuracy', 'balanced_accuracy' and "
+        "'f1_macro', and 'roc_auc' for two classes ('roc_auc_ovr' for more) where the estimator "
+        "gives probabilities; 'f1' needs classes called 0 and 1"
+    ),
+    False: "scorers for numbers are 'r2' and 'neg_mean_absolute_error', among others",
+}
+
+
+def check_scorer(
+    estimator: Any,
+    scoring: Any,
+    X: NDArray[Any],
+    y: NDArray[Any],
+    tests: Iterable[NDArray[Any]],
+    *,
+    is_classifier: bool,
+    folds: str,
+) -> None:
+    """Try a scorer on an estimator fitted to a few columns, and on test parts.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        Cloned before it is fitted.
+    scoring : str, callable or None
+        A callable of the user's own is not tried: it may look at more than predictions.
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    tests : iterable of int arrays
+        Positions of the samples of each test part.
+    is_classifier : bool
+        Whether y holds classes.
+    folds : str
+        What made the test parts, for the message.
+
+    Raises
+    ------
+    ValueError
+        Where a named scorer fails: what it said, the target, and which scorers would do. Where it
+        has no value on a test part that lacks a class: which class, and the hint.
+    """
+    from sklearn.base import clone
+    from sklearn.metrics import check_scoring, get_scorer
+
+    is_name = isinstance(scoring, str)
+    if scoring is None or is_name or hasattr(scoring, "_score_func"):
+        refuse_undefined(
+            check_scoring(estimator, scoring=scoring),
+            scoring if is_name else str(scoring),
+            y,
+            tests,
+            is_classifier=is_classifier,
+            folds=folds,
+        )
+    if not is_name:
+        return
+    scorer, few = get_scorer(scoring), X[:, :_N_COLUMNS]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            fitted = clone(estimator).fit(few, y)
+        except Exception:  # not fit for so few columns: the search will tell
+            return
+        try:
+            scorer(fitted, few, y)
+        except (AttributeError, TypeError, ValueError) as error:
+            reason = str(error).rstrip(".")
+            target = (
+                f"classes {shorten(np.unique(y).tolist())}"
+                if is_classifier
+                else f"numbers from {y.min():g} to {y.max():g}"
+            )
+            raise ValueError(
+                f"scoring={scoring!r} cannot score this target ({target}): {reason}; "
+                f"{_OTHER_SCORERS[is_classifier]}"
+            ) from error
 
 
 def own_scoring(estimator: Any) -> Any:

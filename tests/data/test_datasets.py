@@ -142,7 +142,7 @@ def test_same_seed_same_table():
         ({"n_informative": 0}, "made of informative ones"),
         ({"n_batches": 0}, "n_batches must be 1 or more"),
         ({"class_sep": -1.0}, "class_sep and batch_effect must not be negative"),
-        ({"random_state": -1}, "random_state must be a whole number"),
+        ({"random_state": -1}, r"random_state must lie in \[0, 2\*\*64\)"),
         ({"random_state": "x"}, "random_state must be a whole number"),
         ({"n_features": 0, "n_informative": 0, "n_redundant": 0}, "n_features must be 1 or more"),
     ],

@@ -12,8 +12,8 @@ from each import each, each_isa
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from bitsieve.filters import cfs, discretize
-from bitsieve.filters.information._uncertainty import ClassTable, class_table
 from bitsieve.filters.information.cfs import search_cfs
+from bitsieve.filters.information.uncertainty import ClassTable, class_table
 
 
 def noisy_levels(n, p, n_classes, seed):

@@ -238,7 +238,7 @@ def test_sparse_tables_score_as_dense_ones(score, layout, discretization, monkey
         X *= rng.normal(size=X.shape)
     expected = score(X, y, discretization=discretization)
     assert expected.size
-    monkeypatch.setattr("bitsieve.filters.information._uncertainty.BLOCK", 90 * 16)
+    monkeypatch.setattr("bitsieve.discrete._sparse.BLOCK", 90 * 16)
     found = score(layout(X), y, discretization=discretization)
     np.testing.assert_array_equal(found, expected)
 

@@ -394,7 +394,7 @@ def test_neighbours_of_a_sparse_table(discrete: Any, monkeypatch: pytest.MonkeyP
         found = filters.mutual_information(form(X), y, **options)
         np.testing.assert_array_equal(found, dense)
     # In blocks the noise that parts equal values is another; here there are none.
-    monkeypatch.setattr("bitsieve.filters.information.BLOCK", 240)
+    monkeypatch.setattr("bitsieve.filters.information.scores._BLOCK", 240)
     X, options["discrete_features"] = rng.random((60, 9)), "auto"
     blocks = filters.mutual_information(scipy.sparse.csr_array(X), y, **options)
     np.testing.assert_allclose(blocks, filters.mutual_information(X, y, **options), rtol=1e-9)

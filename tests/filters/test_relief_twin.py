@@ -12,6 +12,7 @@ import twin_relief as twin
 from each import each, each_isa
 
 from bitsieve import _core, filters
+from bitsieve._random import Random, Stream
 from bitsieve.filters.relief import _dispatch
 from bitsieve.filters.relief._general import general_scores, pair_distances
 from bitsieve.filters.relief._neighbours import Method
@@ -94,8 +95,7 @@ def test_weights_by_rank(sigma: float) -> None:
 
 
 def _rows(n: int, n_instances: int, seed: int) -> list[int]:
-    generator = np.random.Generator(np.random.Philox(key=seed))
-    return sorted(generator.permutation(n)[:n_instances].tolist())
+    return sorted(Random(seed, Stream.instances).choice(n, n_instances).tolist())
 
 
 @each("name", CLASSIFIERS)

@@ -10,9 +10,7 @@ import scipy.sparse
 from each import each_isa
 
 from bitsieve import filters
-from bitsieve.discrete import _sparse
-from bitsieve.discrete._levels import dense_levels
-from bitsieve.discrete._sparse import sparse_levels
+from bitsieve.discrete import DiscreteTable, _sparse
 
 METHODS = ("auto", None, "mdl", "mean_sd", "equal_width", "equal_frequency")
 
@@ -48,21 +46,17 @@ def test_levels_of_the_dense_form(
         if whole:
             known[::5] = True
         options = {
-            "discretization": method, "n_bins": 4, "missing": "error", "discrete_features": known,
+            "discretization": method, "n_bins": 4, "discrete_features": known,
             "n_jobs": 1, "cut_cost": ("samples", "distinct")[seed % 2],
         }  # fmt: skip
-        wanted = dense_levels(X, y, **options)[0]
         for block in (_sparse.BLOCK, 500):
             monkeypatch.setattr(_sparse, "BLOCK", block)
             matrix = with_zeros(X) if seed == 3 else scipy.sparse.csc_array(X)
-            found = sparse_levels(matrix, y, dict(options))
-            dense = matrix.toarray() if seed == 3 else X
-            if seed == 3:
-                wanted = dense_levels(dense, y, **options)[0]
-            for f in range(60):
-                codes, n_levels = found.column(f)
-                np.testing.assert_array_equal(codes, wanted.codes[:, f])
-                assert n_levels == wanted.n_levels[f]
+            found = DiscreteTable.of(matrix, y, **options)
+            wanted = DiscreteTable.of(matrix.toarray(), y, **options)
+            assert found.is_sparse
+            np.testing.assert_array_equal(found.codes, wanted.codes)
+            np.testing.assert_array_equal(found.n_levels, wanted.n_levels)
 
 
 @pytest.mark.parametrize("correction", [None, "miller_madow", "dirichlet"])

@@ -18,7 +18,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 import bitsieve
-from bitsieve import Masks
+from bitsieve import Masks, _core
 from bitsieve.fitness import Fitness, compile
 
 N, P = 65, 150
@@ -336,12 +336,13 @@ def test_words_past_the_last_feature_are_refused_everywhere() -> None:
     fitness = compile(KNeighborsClassifier(1), rng.normal(size=(30, 5)), np.arange(30) % 2)
     core, past = fitness._core, np.array([2**64 - 1], dtype=np.uint64)
     none, seeds = np.empty(0, np.int64), np.zeros(1, np.uint64)
+    score = _core.Score("accuracy")
     with pytest.raises(ValueError, match="past the last feature"):
         core.state(past)
     with pytest.raises(ValueError, match="past the last feature"):
-        core.evaluate_flips(past, none, np.zeros(2, np.int64), seeds, False, 1)
+        core.evaluate_flips(past, none, np.zeros(2, np.int64), seeds, score, 1)
     with pytest.raises(ValueError, match="past the last feature"):
-        core.evaluate(past[None], seeds, False, 1)
+        core.evaluate(past[None], seeds, score, 1)
 
 
 @pytest.mark.parametrize("power", [-58, -62, -66])

@@ -361,6 +361,9 @@ def test_a_long_evaluation_is_said_before_it_starts(monkeypatch: pytest.MonkeyPa
     X, y = np.random.default_rng(0).normal(size=(30, 4)), np.arange(30) % 2
     assert 0 < compile(KNeighborsClassifier(1), X, y).seconds_per_evaluation() < 10
     assert compile(DecisionTreeClassifier(), X, y).seconds_per_evaluation() is None
+    sparse = np.zeros((30, 300))
+    sparse[:, 299] = X[:, 0]  # what a trial takes of it is constant
+    assert 0 < compile(KNeighborsClassifier(1), sparse, y).seconds_per_evaluation() < 10
     monkeypatch.setattr("bitsieve.fitness.compiler._MANY_STEPS", 1)
     for seconds, text in ((12.4, "12 seconds"), (270.0, "4 minutes")):
         monkeypatch.setattr(KnnFitness, "seconds_per_evaluation", lambda self, s=seconds: s)

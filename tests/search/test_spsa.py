@@ -9,7 +9,7 @@ from twin_spsa import TwinSPSA
 
 from bitsieve.masks import Masks
 from bitsieve.search import PRESETS, BinarySPSASearch
-from bitsieve.search.spsa import start_from_mask, start_from_scores
+from bitsieve.search.starts import start_from_mask, start_from_scores
 
 
 def drive(search, score, n):

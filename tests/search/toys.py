@@ -7,6 +7,8 @@ import time
 
 import numpy as np
 
+from bitsieve.masks import Masks
+
 
 class Planted:
     """Mean agreement with a planted mask, with noise of (mask, seed) on top.
@@ -66,8 +68,6 @@ class Scripted:
         self._eligible = eligible
 
     def ask(self):
-        from bitsieve.masks import Masks
-
         return Masks.from_bool(self.asks[self.turn])
 
     def tell(self, masks, scores):
@@ -86,6 +86,52 @@ class Scripted:
     def eligible(self):
         n = len(self.asks[self.turn])
         return np.ones(n, bool) if self._eligible is None else np.asarray(self._eligible)
+
+
+class Recommending(Scripted):
+    """Recommends what is written for each iteration, a boolean mask or None."""
+
+    def __init__(self, asks, recommendations, eligible=None):
+        super().__init__(asks, eligible)
+        self.recommendations = recommendations
+
+    def recommend(self):
+        mask = self.recommendations[self.turn - 1] if self.turn else None
+        return (
+            Masks.empty(self.n_features)[:0]
+            if mask is None
+            else Masks.from_bool(np.array(mask, bool))
+        )
+
+
+class Sequential:
+    """Sequential forward selection, or backward elimination, to a given number of features."""
+
+    def __init__(self, n_features, size, *, backward=False):
+        self.n_features, self.size, self.backward = n_features, size, backward
+        self.mask = np.full(n_features, backward)
+
+    def ask(self):
+        self.flips = np.flatnonzero(self.mask == self.backward)
+        return Masks.neighbours(self.mask, self.n_features, self.flips)
+
+    def tell(self, masks, scores):
+        self.mask[self.flips[np.argmax(scores)]] ^= True
+
+    def recommend(self):
+        return Masks.from_bool(self.mask)
+
+    def eligible(self):
+        return np.ones(len(self.flips), bool)
+
+    def stop(self):
+        return {"size": self.size} if self.mask.sum() == self.size else {}
+
+    def state(self):
+        return {"size": self.size, "backward": int(self.backward), "mask": self.mask.copy()}
+
+    def set_state(self, state):
+        self.mask = np.array(state["mask"], bool)
 
 
 def planted(p, seed=0):

@@ -1,332 +1,233 @@
 #include "bitsieve/fitness/knn.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "bitsieve/core/isa.hpp"
 #include "bitsieve/core/parallel.hpp"
 #include "knn_worker.hpp"
 
 namespace bitsieve {
+namespace {
 
-KnnFitness::KnnFitness(const TableView& table, const Arbiter& arbiter, Target target,
-                       SplitSource source, const KnnSettings& settings)
-    : table_(table),
-      arbiter_(arbiter),
-      target_(std::move(target)),
-      source_(std::move(source)),
-      settings_(settings),
-      n_words_(words_for(table.n_features)),
-      first_of_pair_(std::make_unique<Matrix>()),
-      generation_(fork_generation()) {}
+Arbiter arbiter_of(const Table& table) {
+  const std::size_t p = table.view().n_features;
+  const Source& source = table.source();
+  return source.single != nullptr ? Arbiter(source.single, p) : Arbiter(source.doubles, p);
+}
+
+// Set bits below position s.
+std::size_t rank(const Word* words, std::size_t s) {
+  return count_bits(words, s / 64) +
+         static_cast<std::size_t>(std::popcount(words[s / 64] & ((Word{1} << (s % 64)) - 1)));
+}
+
+}  // namespace
+
+KnnFitness::KnnFitness(std::shared_ptr<const Table> table, Target target, SplitSource source,
+                       std::size_t n_neighbors)
+    : MaskFitness(std::move(table), std::move(target), std::move(source)),
+      arbiter_(arbiter_of(this->table())),
+      n_neighbors_(n_neighbors),
+      planner_(this->table()) {}
 
 KnnFitness::~KnnFitness() = default;
 
-void KnnFitness::forget() {
-  mutex_.release();  // never unlocked by anyone here: left behind
-  mutex_ = std::make_unique<std::mutex>();
-  owner_ = std::thread::id();
-  state_.reset();
-  full_.reset();
-  pair_.reset();
-  first_of_pair_ = std::make_unique<Matrix>();
-  workers_.clear();
-  full_credit_ = median_credit_ = pair_credit_ = 0;
-  last_median_.clear();
-  last_either_.clear();
-  last_both_.clear();
+std::unique_ptr<MaskFitness::Worker> KnnFitness::make_worker() const {
+  return std::make_unique<Finder>(table().view(), target().codes.data(), arbiter_);
 }
 
-KnnFitness::Counters KnnFitness::counters() {
-  const Session session(*this);
-  return counters_;
-}
-
-void KnnFitness::set_splits(Splits splits) {
-  fixed_target_ = SplitTarget(splits, target_);
-  source_.set(std::move(splits));
-}
-
-void KnnFitness::set_groups(std::vector<std::int32_t> groups, std::size_t n_groups) {
-  source_.set_groups(std::move(groups), n_groups);
-}
-
-TargetSplits KnnFitness::splits_for(std::uint64_t seed, Worker& worker) const {
-  if (source_.is_fixed()) return {source_.fixed(), fixed_target_};
-  if (!worker.has_splits || worker.splits_seed != seed) {
-    worker.has_splits = false;
-    worker.splits = source_.fresh(seed);
-    worker.split_target = SplitTarget(worker.splits, target_);
-    worker.splits_seed = seed;
-    worker.has_splits = true;
+MaskFitness::Counters KnnFitness::count() const {
+  std::uint64_t arbitrated = 0;
+  for (const auto& worker : workers()) {
+    arbitrated += static_cast<const Finder&>(*worker).n_arbitrated;
   }
-  return {worker.splits, worker.split_target};
+  return {{"float_features", planner_.float_features()},
+          {"fixed_features", planner_.fixed_features()},
+          {"arbitrated", arbitrated},
+          {"flips_open", flips_open_}};
 }
 
-std::vector<std::unique_ptr<KnnFitness::Worker>>& KnnFitness::workers(int n_threads) {
-  const int wanted = std::clamp(n_threads, 1, max_threads);
-  while (workers_.size() < static_cast<std::size_t>(wanted)) {
-    workers_.push_back(std::make_unique<Worker>(table_, target_.codes.data(), arbiter_));
+void KnnFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs) {
+  planner_.plan(batch, n_threads, costs);
+}
+
+void KnnFitness::predict(const Word* masks, std::size_t index, const TargetSplits& at,
+                         int n_threads, Worker& worker, const Answer& answer) {
+  const Word* mask = masks + index * n_words();
+  if (answer.values != nullptr) {
+    std::fill(answer.values, answer.values + at.splits.test_samples.size() * n_values(), 0.0);
   }
-  return workers_;
-}
-
-const GramState* KnnFitness::origin_of(Origin origin) const {
-  if (origin == Origin::state) return state_.get();
-  return origin == Origin::full ? full_.get() : nullptr;
-}
-
-GramState& KnnFitness::state() {
-  if (!state_) state_ = std::make_unique<GramState>(table_);
-  return *state_;
-}
-
-// ---- from a Gram matrix to counts -----------------------------------------------------------
-
-void KnnFitness::count_row(std::size_t i, const float* gram_row, const Splits& splits,
-                           Worker& worker, Tally tally) {
-  const std::int64_t first = splits.place_begin[i], last = splits.place_begin[i + 1];
-  if (first == last) return;
-  const std::size_t n_words = splits.n_words, n_classes = target_.n_classes;
-  const std::int32_t* codes = target_.codes.data();
-  const auto features = [&]() -> const std::vector<std::int32_t>& { return worker.features; };
-  worker.order.begin_row(i, gram_row);
-
-  if (settings_.n_neighbors == 1 && tally.votes == nullptr) {
-    // All splits at once, a bit each: a candidate decides those that train on it and are open.
-    worker.pending.assign(splits.testing.begin() + static_cast<std::ptrdiff_t>(i * n_words),
-                          splits.testing.begin() + static_cast<std::ptrdiff_t>((i + 1) * n_words));
-    const std::size_t own = static_cast<std::size_t>(codes[i]);
-    for (bool open = true; open;) {
-      const std::ptrdiff_t j = worker.order.next(features);
-      if (j < 0) return;
-      const Word* training = splits.training.data() + static_cast<std::size_t>(j) * n_words;
-      const bool hit = codes[j] == codes[i];
-      open = false;
-      for (std::size_t w = 0; w < n_words; ++w) {
-        const Word decided = worker.pending[w] & training[w];
-        worker.pending[w] ^= decided;
-        open = open || worker.pending[w] != 0;
-        if (hit) {
-          for_each_bit(decided, w, [&](std::size_t s) { ++tally.hits[s * n_classes + own]; });
-        }
-      }
-    }
+  if (!planner_.has_matrices()) {
+    predict_streaming(mask, at.splits, n_threads, answer);
     return;
   }
-
-  const std::size_t n_places = static_cast<std::size_t>(last - first);
-  worker.remaining.assign(n_places, static_cast<std::int32_t>(settings_.n_neighbors));
-  worker.votes.assign(n_places * n_classes, 0);
-  for (std::size_t open = n_places; open > 0;) {
-    const std::ptrdiff_t j = worker.order.next(features);
-    if (j < 0) break;
-    const Word* training = splits.training.data() + static_cast<std::size_t>(j) * n_words;
-    for (std::size_t t = 0; t < n_places; ++t) {
-      const std::size_t split =
-          static_cast<std::size_t>(splits.places[static_cast<std::size_t>(first) + t].split);
-      if (worker.remaining[t] == 0 || !get_bit(training, split)) continue;
-      ++worker.votes[t * n_classes + static_cast<std::size_t>(codes[j])];
-      if (--worker.remaining[t] == 0) --open;
-    }
-  }
-  for (std::size_t t = 0; t < n_places; ++t) {
-    const Splits::Place& place = splits.places[static_cast<std::size_t>(first) + t];
-    const std::int32_t* votes = worker.votes.data() + t * n_classes;
-    if (tally.votes != nullptr) {
-      std::copy(votes, votes + n_classes,
-                tally.votes + static_cast<std::size_t>(place.position) * n_classes);
-    } else if (std::max_element(votes, votes + n_classes) - votes == codes[i]) {
-      // max_element returns the first of equals: a tied vote goes to the lowest class.
-      ++tally.hits[static_cast<std::size_t>(place.split) * n_classes +
-                   static_cast<std::size_t>(codes[i])];
-    }
+  Finder& finder = static_cast<Finder&>(worker);
+  GramMatrix& matrix = planner_.make(masks, index, n_threads, finder.matrix);
+  list_bits(mask, n_words(), finder.features);
+  finder.order.begin_matrix(matrix.squares.data(), matrix.bounds.data());
+  const std::size_t n = table().view().n_samples, ld = table().view().ld;
+  for (std::size_t i = 0; i < n; ++i) {
+    walk(i, matrix.gram.data() + i * ld, at.splits, finder, answer);
   }
 }
 
-void KnnFitness::count_streaming(const Word* mask, const Splits& splits, int n_threads,
-                                 Tally tally) {
-  const std::size_t n = table_.n_samples, ld = table_.ld;
+// Rows are made block by block. Counts of several threads would have to be added up, so that
+// predictions are written down instead: next to n^2 products they cost nothing.
+void KnnFitness::predict_streaming(const Word* mask, const Splits& splits, int n_threads,
+                                   const Answer& answer) {
+  const TableView& view = table().view();
+  const std::size_t n = view.n_samples, ld = view.ld;
   auto& pool = workers(n_threads);
-  std::vector<std::int32_t> features;
-  list_bits(mask, n_words_, features);
-  std::vector<double> squares(ld, 0.0);
-  for (const std::int32_t f : features) {
-    const float* row = table_.row(static_cast<std::size_t>(f));
-    for (std::size_t j = 0; j < n; ++j) squares[j] += static_cast<double>(row[j]) * row[j];
+  std::vector<std::int32_t> features, classes;
+  list_bits(mask, n_words(), features);
+  Answer out;
+  out.classes = answer.classes;
+  out.values = answer.values;
+  const bool count = answer.hits != nullptr || answer.confusion != nullptr;
+  if (count && out.classes == nullptr) {
+    classes.resize(splits.test_samples.size());
+    out.classes = classes.data();
   }
-  const double share = gram_error(features.size()) + float_share;
-  const bool exact = exact_sums(features, {});
-  std::vector<double> bounds(n);
-  for (std::size_t j = 0; j < n; ++j) {
-    bounds[j] =
-        exact ? 0 : share * squares[j] + static_cast<double>(features.size() + 1) * underflow;
-  }
+  GramMatrix whole;
+  planner_.measure(features, whole);
   // A block of rows should stay in the second-level cache beside the columns it meets.
   const std::size_t n_rows =
       std::clamp<std::size_t>((std::size_t{1} << 18) / ld / 16 * 16, 16, 128);
   const std::size_t n_blocks = (n + n_rows - 1) / n_rows;
-  const std::size_t n_hits = splits.n_splits * target_.n_classes;
   for (auto& worker : pool) {
-    worker->features = features;
-    worker->hits.assign(n_hits, 0);
-    worker->order.begin_matrix(squares.data(), bounds.data());
+    Finder& finder = static_cast<Finder&>(*worker);
+    finder.features = features;
+    finder.order.begin_matrix(whole.squares.data(), whole.bounds.data());
   }
   parallel_for_worker(n_blocks, n_threads, [&](std::size_t block, int w) {
-    Worker& worker = *pool[static_cast<std::size_t>(w)];
+    Finder& finder = static_cast<Finder&>(*pool[static_cast<std::size_t>(w)]);
     const std::size_t begin = block * n_rows;
     const std::size_t end = std::min(begin + n_rows, ld);
-    Matrix& matrix = worker.matrix;
+    GramMatrix& matrix = finder.matrix;
     matrix.gram.resize(n_rows * ld);
     matrix.partial.resize(n_rows * ld);
-    float_gram(table_, features, {}, {begin, end, 0, ld, false}, matrix.gram.data(),
+    float_gram(view, features, {}, {begin, end, 0, ld, false}, matrix.gram.data(),
                matrix.partial.data());
     for (std::size_t i = begin; i < std::min(end, n); ++i) {
-      count_row(i, matrix.gram.data() + (i - begin) * ld, splits, worker,
-                {worker.hits.data(), tally.votes});
+      walk(i, matrix.gram.data() + (i - begin) * ld, splits, finder, out);
     }
   });
-  if (tally.hits != nullptr) {
-    for (const auto& worker : pool) {
-      for (std::size_t k = 0; k < n_hits; ++k) tally.hits[k] += worker->hits[k];
-    }
+  if (count) {
+    Answer all = answer;
+    all.classes = out.classes;
+    count_classes(splits, all);
   }
 }
 
-// ---- scores ---------------------------------------------------------------------------------
-
-void KnnFitness::scores_of(const std::int32_t* hits, const SplitTarget& split, Score score,
-                           double* out) const {
-  const std::size_t n_classes = target_.n_classes, n_splits = source_.n_splits();
-  for (std::size_t s = 0; s < n_splits; ++s) {
-    const std::int32_t* right = hits + s * n_classes;
-    const std::int32_t* tested = split.test_of_class.data() + s * n_classes;
-    double sum = 0, total = 0;
-    for (std::size_t c = 0; c < n_classes; ++c) {
-      if (score == Score::accuracy) {
-        sum += right[c];
-        total += tested[c];
-      } else if (tested[c] > 0) {
-        sum += static_cast<double>(right[c]) / tested[c];
-        total += 1;
+// The neighbors of sample i in every split that tests it.
+void KnnFitness::walk(std::size_t i, const float* gram_row, const Splits& splits, Finder& finder,
+                      const Answer& answer) const {
+  const std::int64_t first = splits.place_begin[i], last = splits.place_begin[i + 1];
+  if (first == last) return;
+  finder.order.begin_row(i, gram_row);
+  if (n_neighbors_ == 1) {
+    walk_nearest(i, splits, finder, answer);
+    finder.n_arbitrated += finder.order.take_arbitrated();
+    return;
+  }
+  const std::size_t n_classes = target().n_classes, own = static_cast<std::size_t>(target().codes[i]);
+  const std::int32_t* codes = target().codes.data();
+  const auto features = [&]() -> const std::vector<std::int32_t>& { return finder.features; };
+  const std::size_t n_places = static_cast<std::size_t>(last - first);
+  finder.remaining.assign(n_places, static_cast<std::int32_t>(n_neighbors_));
+  finder.votes.assign(n_places * n_classes, 0);
+  for (std::size_t open = n_places; open > 0;) {
+    const std::ptrdiff_t j = finder.order.next(features);
+    if (j < 0) break;
+    const Word* training = splits.training.data() + static_cast<std::size_t>(j) * splits.n_words;
+    for (std::size_t t = 0; t < n_places; ++t) {
+      const std::size_t split =
+          static_cast<std::size_t>(splits.places[static_cast<std::size_t>(first) + t].split);
+      if (finder.remaining[t] == 0 || !get_bit(training, split)) continue;
+      ++finder.votes[t * n_classes + static_cast<std::size_t>(codes[j])];
+      if (--finder.remaining[t] == 0) --open;
+    }
+  }
+  finder.n_arbitrated += finder.order.take_arbitrated();
+  for (std::size_t t = 0; t < n_places; ++t) {
+    const Splits::Place& place = splits.places[static_cast<std::size_t>(first) + t];
+    const std::int32_t* votes = finder.votes.data() + t * n_classes;
+    // The first of equals: a tied vote goes to the lowest class.
+    const std::size_t given =
+        static_cast<std::size_t>(std::max_element(votes, votes + n_classes) - votes);
+    const std::size_t s = static_cast<std::size_t>(place.split);
+    const std::size_t at = static_cast<std::size_t>(place.position);
+    if (answer.hits != nullptr) answer.hits[s * n_classes + own] += given == own;
+    if (answer.confusion != nullptr) {
+      ++answer.confusion[(s * n_classes + own) * n_classes + given];
+    }
+    if (answer.classes != nullptr) answer.classes[at] = static_cast<std::int32_t>(given);
+    if (answer.values != nullptr) {
+      for (std::size_t c = 0; c < n_classes; ++c) {
+        answer.values[at * n_classes + c] =
+            static_cast<double>(votes[c]) / static_cast<double>(n_neighbors_);
       }
     }
-    out[s] = sum / total;
   }
 }
 
-void KnnFitness::empty_scores(const SplitTarget& split, Score score, double* out) const {
-  // The most frequent class of each training set, as DummyClassifier("prior") says.
-  std::vector<std::int32_t> hits(split.test_of_class.size(), 0);
-  for (std::size_t s = 0; s < split.majority.size(); ++s) {
-    const std::size_t k = s * target_.n_classes + static_cast<std::size_t>(split.majority[s]);
-    hits[k] = split.test_of_class[k];
-  }
-  scores_of(hits.data(), split, score, out);
-}
-
-// ---- evaluation -----------------------------------------------------------------------------
-
-void KnnFitness::run(const Word* masks, std::vector<Task>& tasks, const std::uint64_t* seeds,
-                     Score score, int n_threads, double* scores, std::int32_t* votes) {
-  auto& pool = workers(n_threads);
-  const std::size_t columns = n_splits(), n_classes = target_.n_classes;
-  const bool streaming = table_.n_samples > matrix_samples;
-  const bool shared = source_.is_fixed() ||
-                      std::all_of(tasks.begin(), tasks.end(), [&](const Task& task) {
-                        return seeds[task.mask] == seeds[tasks.front().mask];
-                      });
-  Matrix& first = *first_of_pair_;
-  // Splits that all masks share are made once, by the first worker.
-  Worker* common = shared ? pool[0].get() : nullptr;
-  if (shared && !tasks.empty()) splits_for(seeds[tasks.front().mask], *common);
-  const auto one = [&](std::size_t t, int w) {
-    const Task& task = tasks[t];
-    Worker& worker = *pool[static_cast<std::size_t>(w)];
-    const auto [splits, split_target] =
-        splits_for(seeds[task.mask], common != nullptr ? *common : worker);
-    const Word* mask = masks + task.mask * n_words_;
-    Tally tally;
-    std::vector<std::int32_t> hits;
-    if (votes != nullptr) {
-      tally.votes = votes + task.mask * splits.test_samples.size() * n_classes;
-      std::fill(tally.votes, tally.votes + splits.test_samples.size() * n_classes, 0);
-    } else {
-      hits.assign(splits.n_splits * n_classes, 0);
-      tally.hits = hits.data();
-    }
-    double* out = scores == nullptr ? nullptr : scores + task.mask * columns;
-    if (count_bits(mask, n_words_) == 0) {
-      if (out != nullptr) empty_scores(split_target, score, out);
-      return;
-    }
-    if (streaming) {
-      count_streaming(mask, splits, n_threads, tally);
-    } else {
-      Matrix* matrix = &worker.matrix;
-      if (task.origin == Origin::pair_first) {
-        matrix = &first;
-      } else if (task.origin == Origin::pair_second) {
-        derive(first, *matrix);
-      } else {
-        build(mask, origin_of(task.origin), tasks.size() == 1 ? n_threads : 1, *matrix);
+// All splits at once, a bit each: a candidate decides those that train on it and are open.
+void KnnFitness::walk_nearest(std::size_t i, const Splits& splits, Finder& finder,
+                              const Answer& answer) const {
+  const std::size_t n_words = splits.n_words, n_classes = target().n_classes;
+  const std::int32_t* codes = target().codes.data();
+  const std::size_t own = static_cast<std::size_t>(codes[i]);
+  const Word* testing = splits.testing.data() + i * n_words;
+  const Splits::Place* places = splits.places.data() + splits.place_begin[i];
+  const auto features = [&]() -> const std::vector<std::int32_t>& { return finder.features; };
+  const bool written = answer.classes != nullptr || answer.values != nullptr;
+  finder.pending.assign(testing, testing + n_words);
+  for (bool open = true; open;) {
+    const std::ptrdiff_t j = finder.order.next(features);
+    if (j < 0) return;
+    const Word* training = splits.training.data() + static_cast<std::size_t>(j) * n_words;
+    const std::size_t given = static_cast<std::size_t>(codes[j]);
+    open = false;
+    for (std::size_t w = 0; w < n_words; ++w) {
+      const Word decided = finder.pending[w] & training[w];
+      finder.pending[w] ^= decided;
+      open = open || finder.pending[w] != 0;
+      if (answer.hits != nullptr && given == own) {
+        for_each_bit(decided, w, [&](std::size_t s) { ++answer.hits[s * n_classes + own]; });
       }
-      count_matrix(mask, *matrix, splits, worker, tally);
-    }
-    if (out != nullptr) scores_of(hits.data(), split_target, score, out);
-  };
-  if (streaming) {
-    for (std::size_t t = 0; t < tasks.size(); ++t) {
-      one(t, 0);
-      check_interrupt();
-    }
-  } else {
-    // A pair's common matrix is made by all threads; the rest is a mask a thread, the dear ones
-    // first, so that the threads end together.
-    for (const Task& task : tasks) {
-      if (task.origin == Origin::pair_first) {
-        build(masks + task.mask * n_words_, state_.get(), n_threads, first);
+      if (answer.confusion != nullptr) {
+        for_each_bit(decided, w, [&](std::size_t s) {
+          ++answer.confusion[(s * n_classes + own) * n_classes + given];
+        });
+      }
+      if (written) {
+        // A sample's places are in the order of its splits.
+        for_each_bit(decided, w, [&](std::size_t s) {
+          const std::size_t at = static_cast<std::size_t>(places[rank(testing, s)].position);
+          if (answer.classes != nullptr) answer.classes[at] = static_cast<std::int32_t>(given);
+          if (answer.values != nullptr) answer.values[at * n_classes + given] = 1;
+        });
       }
     }
-    std::stable_sort(tasks.begin(), tasks.end(),
-                     [](const Task& a, const Task& b) { return a.cost > b.cost; });
-    parallel_for_worker(tasks.size(), n_threads, one);
   }
-  for (const auto& worker : pool) counters_.arbitrated += worker->order.take_arbitrated();
-}
-
-void KnnFitness::evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
-                          Score score, int n_threads, double* scores) {
-  const Session session(*this);
-  std::vector<Task> tasks;
-  plan(masks, n_masks, n_threads, tasks);
-  run(masks, tasks, seeds, score, n_threads, scores, nullptr);
-}
-
-void KnnFitness::votes(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
-                       int n_threads, std::int32_t* votes) {
-  const Session session(*this);
-  std::vector<Task> tasks;
-  plan(masks, n_masks, n_threads, tasks);
-  run(masks, tasks, seeds, Score::accuracy, n_threads, nullptr, votes);
 }
 
 void KnnFitness::state_of(const Word* mask, int n_threads, std::int64_t* gram, double* unit) {
   const Session session(*this);
-  if (table_.n_samples > matrix_samples) {
+  if (!planner_.has_matrices()) {
     throw std::invalid_argument("no state is kept for more than " +
                                 std::to_string(matrix_samples) + " samples");
   }
-  state().move_to(mask, n_threads);
-  const std::size_t n = table_.n_samples;
+  GramState& state = planner_.state();
+  state.move_to(mask, n_threads);
+  const std::size_t n = table().view().n_samples;
   for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) {
-      gram[i * n + j] = state_->gram().at(i, j);
-    }
+    for (std::size_t j = 0; j < n; ++j) gram[i * n + j] = state.gram().at(i, j);
   }
-  *unit = state_->unit();
+  *unit = state.unit();
 }
 
 }  // namespace bitsieve

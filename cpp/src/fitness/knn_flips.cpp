@@ -1,8 +1,9 @@
-// Neighbourhoods of one mask: all p one-flip neighbours in one pass over the table.
+// Neighborhoods of one mask: all p one-flip neighbours in one pass over the table.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "bitsieve/core/isa.hpp"
 #include "bitsieve/core/parallel.hpp"
@@ -19,7 +20,6 @@ struct FlipLayout {
 
 namespace {
 
-constexpr std::size_t expanded_masks = 1024;       // written out at a time where no kernel serves
 constexpr std::size_t most_candidates = 40000000;  // of a layout: 160 MB
 
 bool fits(const Splits& splits) {
@@ -65,26 +65,26 @@ FlipLayout lay_out(const Splits& splits, const std::int32_t* codes, std::size_t 
 // state has their matrix, else of a panel of rows at a time, for any number of samples.
 class KnnFitness::Flips {
  public:
-  // The state of the fitness must stand at the base mask where `from_state` says so.
-  Flips(KnnFitness& fitness, const Word* base, const TargetSplits& splits, Score score,
+  // The state of the planner must stand at the base mask where `from_state` says so.
+  Flips(KnnFitness& fitness, const Word* base, const TargetSplits& at, const Scorer& scorer,
         bool from_state)
       : fitness_(fitness),
-        table_(fitness.table_),
+        table_(fitness.table().view()),
         base_(base),
-        splits_(splits.splits),
-        split_target_(splits.target),
-        score_(score),
+        at_(at),
+        splits_(at.splits),
+        scorer_(scorer),
         from_state_(from_state),
-        codes_(fitness.target_.codes.data()),
-        layout_(lay_out(splits_, codes_, table_.n_samples, fitness.target_.n_classes)),
-        n_counters_(splits_.n_splits * fitness.target_.n_classes),
+        codes_(fitness.target().codes.data()),
+        layout_(lay_out(splits_, codes_, table_.n_samples, fitness.target().n_classes)),
+        n_counters_(splits_.n_splits * fitness.target().n_classes),
         squares_(table_.ld, 0.0),
         margin_(table_.n_samples) {
-    list_bits(base, fitness.n_words_, base_features_);
+    list_bits(base, fitness.n_words(), base_features_);
     const double n_products = static_cast<double>(base_features_.size());
     double share = float_share, floor = (n_products + 1) * underflow;
     if (from_state) {
-      const FixedGram& gram = fitness.state_->gram();
+      const FixedGram& gram = fitness.planner_.state().gram();
       for (std::size_t i = 0; i < table_.n_samples; ++i) {
         squares_[i] = static_cast<double>(gram.at(i, i)) * gram.unit();
       }
@@ -110,7 +110,9 @@ class KnnFitness::Flips {
     }
   }
 
-  void run(const std::int64_t* flips, std::size_t n_masks, int n_threads, double* scores) {
+  // Returns how many (test, flip) pairs the arbiter had to decide.
+  std::uint64_t run(const std::int64_t* flips, std::size_t n_masks, int n_threads,
+                    double* scores) {
     auto& pool = fitness_.workers(n_threads);
     const std::size_t panel_rows = from_state_ ? table_.ld : std::min(table_.ld, most_rows);
     distances_.resize(panel_rows * table_.ld);
@@ -130,22 +132,23 @@ class KnnFitness::Flips {
           const std::size_t begin = b * flip_lanes;
           const std::size_t worker = static_cast<std::size_t>(w);
           open[worker] += block(flips + first + begin, std::min(flip_lanes, count - begin),
-                                *pool[worker], hits_.data() + begin * n_counters_);
+                                static_cast<Finder&>(*pool[worker]),
+                                hits_.data() + begin * n_counters_);
         });
       }
-      parallel_for(n_blocks, n_threads, [&](std::size_t b) {
+      parallel_for_worker(n_blocks, n_threads, [&](std::size_t b, int w) {
+        Worker& worker = *pool[static_cast<std::size_t>(w)];
         for (std::size_t m = b * flip_lanes; m < std::min(count, (b + 1) * flip_lanes); ++m) {
           double* out = scores + (first + m) * splits_.n_splits;
           if (base_features_.size() == 1 && flips[first + m] == base_features_[0]) {
-            fitness_.empty_scores(split_target_, score_, out);
+            fitness_.score_empty(at_, scorer_, worker, out);
           } else {
-            fitness_.scores_of(hits_.data() + m * n_counters_, split_target_, score_,
-                               out);
+            scorer_.of_hits(at_, hits_.data() + m * n_counters_, worker.scratch, out);
           }
         }
       });
     }
-    for (const std::uint64_t count : open) fitness_.counters_.flips_open += count;
+    return std::accumulate(open.begin(), open.end(), std::uint64_t{0});
   }
 
  private:
@@ -154,7 +157,7 @@ class KnnFitness::Flips {
 
   // Exact in the state's units, rounded once.
   void copy_distances() {
-    const FixedGram& gram = fitness_.state_->gram();
+    const FixedGram& gram = fitness_.planner_.state().gram();
     for (std::size_t i = 0; i < table_.n_samples; ++i) {
       for (std::size_t j = 0; j < table_.n_samples; ++j) {
         const std::int64_t distance = gram.at(i, i) + gram.at(j, j) - 2 * gram.at(i, j);
@@ -194,8 +197,8 @@ class KnnFitness::Flips {
     }
   }
 
-  // Up to flip_lanes flips; returns how many (test, flip) pairs the arbiter had to decide.
-  std::uint64_t block(const std::int64_t* flips, std::size_t lanes, Worker& worker,
+  // Up to flip_lanes flips; returns as run().
+  std::uint64_t block(const std::int64_t* flips, std::size_t lanes, Finder& worker,
                       std::int32_t* hits) const {
     alignas(cache_line) float sign[flip_lanes] = {};
     alignas(cache_line) float spread[flip_lanes] = {};
@@ -237,7 +240,7 @@ class KnnFitness::Flips {
 
   // Whether the nearest neighbour is of the sample's class: the arbiter measures whoever may be it.
   bool arbitrate(const FlipTest& test, std::size_t flip, std::size_t lane, float sign,
-                 Worker& worker) const {
+                 Finder& worker) const {
     const std::size_t i = static_cast<std::size_t>(test.sample);
     const float* distances = distances_.data() + static_cast<std::size_t>(test.row) * table_.ld;
     const double own = static_cast<double>(worker.values[i * flip_lanes + lane]);
@@ -283,9 +286,9 @@ class KnnFitness::Flips {
   KnnFitness& fitness_;
   const TableView& table_;
   const Word* base_;
+  TargetSplits at_;
   const Splits& splits_;
-  const SplitTarget& split_target_;
-  Score score_;
+  const Scorer& scorer_;
   bool from_state_;
   const std::int32_t* codes_;
   FlipLayout layout_;
@@ -298,56 +301,14 @@ class KnnFitness::Flips {
   std::vector<std::int32_t> base_features_, hits_;
 };
 
-void KnnFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
-                                const std::int64_t* begin, std::size_t n_masks,
-                                const std::uint64_t* seeds, Score score, int n_threads,
-                                double* scores) {
-  const Session session(*this);
-  if (n_masks == 0) return;
-  const bool single = std::adjacent_find(begin, begin + n_masks + 1,
-                                         [](std::int64_t a, std::int64_t b) {
-                                           return b != a + 1;
-                                         }) == begin + n_masks + 1;
-  const bool shared = source_.is_fixed() ||
-                      std::all_of(seeds, seeds + n_masks,
-                                  [&](std::uint64_t seed) { return seed == seeds[0]; });
-  // The state moves to the base where that costs less than the neighbours from nothing.
-  const bool matrices = table_.n_samples <= matrix_samples;
-  std::size_t move = 0, size = 0;
-  if (matrices) {
-    size = count_bits(base, n_words_);
-    move = std::min(hamming(state().mask().data(), base, n_words_), size);
-  }
-  const bool from_state = matrices && fixed_cost * move <= n_masks * (size + 1);
-  if (from_state) {
-    state().move_to(base, n_threads);
-    counters_.fixed_features += move;
-  }
-  if ((from_state || !matrices) && single && shared && settings_.n_neighbors == 1) {
-    const TargetSplits splits = splits_for(seeds[0], *workers(n_threads)[0]);
-    if (fits(splits.splits)) {
-      Flips(*this, base, splits, score, from_state)
-          .run(flips + begin[0], n_masks, n_threads, scores);
-      return;
-    }
-  }
-  std::vector<Word> words;
-  std::vector<Task> tasks;
-  for (std::size_t first = 0; first < n_masks; first += expanded_masks) {
-    const std::size_t count = std::min(expanded_masks, n_masks - first);
-    words.resize(count * n_words_);
-    tasks.clear();
-    for (std::size_t m = 0; m < count; ++m) {
-      Word* mask = words.data() + m * n_words_;
-      std::copy(base, base + n_words_, mask);
-      for (std::int64_t k = begin[first + m]; k < begin[first + m + 1]; ++k) {
-        flip_bit(mask, static_cast<std::size_t>(flips[k]));
-      }
-      tasks.push_back({m, Origin::state, 1});
-    }
-    if (!from_state) plan(words.data(), count, n_threads, tasks);
-    run(words.data(), tasks, seeds + first, score, n_threads, scores + first * n_splits(), nullptr);
-  }
+bool KnnFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
+                                    std::size_t n_masks, const TargetSplits& at,
+                                    const Scorer& scorer, int n_threads, double* scores) {
+  if (n_neighbors_ != 1 || !scorer.takes_hits() || !fits(at.splits)) return false;
+  const bool from_state = planner_.move_near(base, n_masks, n_threads);
+  if (!from_state && planner_.has_matrices()) return false;
+  flips_open_ += Flips(*this, base, at, scorer, from_state).run(flips, n_masks, n_threads, scores);
+  return true;
 }
 
 }  // namespace bitsieve

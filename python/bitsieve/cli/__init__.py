@@ -2,7 +2,8 @@
 
 ::
 
-    __init__.py  options
+    __init__.py  the commands
+    options.py   options that several commands take
     errors.py    errors as one line, exit codes
     job.py       one selection job: search, outer folds, table and files
     rank.py      one ranking job: scores of all features, table and files
@@ -23,7 +24,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -32,6 +32,26 @@ import typer
 from bitsieve._errors import ManyClassesWarning
 from bitsieve._version import __version__
 from bitsieve.cli.errors import one_line_errors, show
+from bitsieve.cli.options import (
+    Aggregate,
+    AsJson,
+    Dataset,
+    Decimal,
+    Drop,
+    DuplicateNames,
+    Duplicates,
+    File,
+    Force,
+    Index,
+    Jobs,
+    Missing,
+    Orient,
+    Orientation,
+    Out,
+    Quiet,
+    Scale,
+    Task,
+)
 from bitsieve.cli.signals import Stopped, signals_held, signals_stop, what_stopped
 from bitsieve.cli.terminal import plain_warnings
 
@@ -52,54 +72,6 @@ app = typer.Typer(
 _OUT = Path("bitsieve-out")
 
 
-class Scale(StrEnum):
-    """What happens to the columns before the search."""
-
-    standard = "standard"
-    none = "none"
-
-
-class Orient(StrEnum):
-    """What the rows of a file are."""
-
-    auto = "auto"
-    samples = "samples"
-    features = "features"
-
-
-class Task(StrEnum):
-    """What the target holds."""
-
-    auto = "auto"
-    classes = "classes"
-    numbers = "numbers"
-
-
-class Missing(StrEnum):
-    """What becomes of missing values."""
-
-    own = "own"
-    level = "level"
-
-
-class Duplicates(StrEnum):
-    """What becomes of features of one name."""
-
-    error = "error"
-    mean = "mean"
-    max = "max"
-    first = "first"
-
-
-class Aggregate(StrEnum):
-    """How several rankings become one."""
-
-    mean = "mean"
-    borda = "borda"
-    median = "median"
-    rra = "rra"
-
-
 def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"bitsieve {__version__}")
@@ -118,9 +90,7 @@ def _program(
 
 @app.command()
 def select(
-    file: Annotated[
-        Path | None, typer.Argument(help="CSV, TSV (also .gz, .bz2, .xz) or NPZ with the data.")
-    ] = None,
+    file: File = None,
     target: Annotated[
         str | None,
         typer.Option(
@@ -129,15 +99,9 @@ def select(
             help="Column with the classes, a file with them, or file:column.",
         ),
     ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(help="A bundled data set instead of FILE; see bitsieve datasets.")
-    ] = None,
-    orient: Annotated[
-        Orient, typer.Option(help="What a row of the file is: a sample or a feature.")
-    ] = Orient.auto,
-    index: Annotated[
-        str | None, typer.Option(help="Column with the row names, which is no feature.")
-    ] = None,
+    dataset: Dataset = None,
+    orient: Orientation = Orient.auto,
+    index: Index = None,
     groups: Annotated[
         str | None,
         typer.Option(
@@ -145,17 +109,9 @@ def select(
             "patient: no feature, and no fold parts a group."
         ),
     ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(help="Columns that are no features; several with commas, or again."),
-    ] = None,
-    duplicates: Annotated[
-        Duplicates,
-        typer.Option(
-            help="Features of one name: refused, their mean, the one of highest mean, the first."
-        ),
-    ] = Duplicates.error,
-    decimal: Annotated[str, typer.Option(help="Decimal mark of a text file.")] = ".",
+    drop: Drop = None,
+    duplicates: DuplicateNames = Duplicates.error,
+    decimal: Decimal = ".",
     method: Annotated[
         str,
         typer.Option(
@@ -216,18 +172,14 @@ def select(
         int | None,
         typer.Option(min=0, max=2**64 - 1, help="Seed; drawn and recorded if not given."),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
+    jobs: Jobs = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Folder to store the searches in, and to resume from.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = _OUT / "select",
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite the results of another run in that folder.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no table.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object and nothing else.")
-    ] = False,
+    out: Out = _OUT / "select",
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Search for a panel of features and measure its honest error in outer folds.
 
@@ -276,9 +228,7 @@ def select(
 
 @app.command()
 def rank(
-    file: Annotated[
-        Path | None, typer.Argument(help="CSV, TSV (also .gz, .bz2, .xz) or NPZ with the data.")
-    ] = None,
+    file: File = None,
     target: Annotated[
         str | None,
         typer.Option(
@@ -287,26 +237,12 @@ def rank(
             help="Column with classes or numbers, a file with them, or file:column.",
         ),
     ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(help="A bundled data set instead of FILE; see bitsieve datasets.")
-    ] = None,
-    orient: Annotated[
-        Orient, typer.Option(help="What a row of the file is: a sample or a feature.")
-    ] = Orient.auto,
-    index: Annotated[
-        str | None, typer.Option(help="Column with the row names, which is no feature.")
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(help="Columns that are no features; several with commas, or again."),
-    ] = None,
-    duplicates: Annotated[
-        Duplicates,
-        typer.Option(
-            help="Features of one name: refused, their mean, the one of highest mean, the first."
-        ),
-    ] = Duplicates.error,
-    decimal: Annotated[str, typer.Option(help="Decimal mark of a text file.")] = ".",
+    dataset: Dataset = None,
+    orient: Orientation = Orient.auto,
+    index: Index = None,
+    drop: Drop = None,
+    duplicates: DuplicateNames = Duplicates.error,
+    decimal: Decimal = ".",
     task: Annotated[
         Task, typer.Option(help="What the target of a file holds; its values decide by default.")
     ] = Task.auto,
@@ -352,16 +288,12 @@ def rank(
             min=0, max=2**32 - 1, help="Seed; drawn and recorded where a method needs one."
         ),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
+    jobs: Jobs = None,
     plot: Annotated[bool, typer.Option("--plot", help="Draw ranking.png too.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = _OUT / "rank",
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite the results of another run in that folder.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no table.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object and nothing else.")
-    ] = False,
+    out: Out = _OUT / "rank",
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Score every feature on all samples and list the best.
 

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._errors import TextColumns, caused_by
 from bitsieve.cli.doubts import warn_of_doubts
 from bitsieve.cli.folder import refuse_other_run
 from bitsieve.cli.input import JobInput, load_input, make_folder, refuse_file
@@ -165,11 +166,10 @@ class RankJob:
                 drop=self.drop, duplicates=self.duplicates, decimal=self.decimal,
             )  # fmt: skip
         except ValueError as error:
-            text = str(error)
-            if not unfit or "X must hold numbers" not in text or "decimal point" in text:
+            if not unfit or not caused_by(error, TextColumns):
                 raise
             raise ValueError(
-                f"{text}, or use methods that take categories in place of {', '.join(unfit)}: "
+                f"{error}, or use methods that take categories in place of {', '.join(unfit)}: "
                 f"{_able('takes_categories')}"
             ) from error
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import name_columns, shorten
+from bitsieve._errors import TextColumns, name_columns, shorten
 from bitsieve.data.lines import is_number
 
 __all__ = ["column_names", "comma_hint", "first_text", "is_frame", "matrix_of_frame", "refuse_text"]
@@ -81,12 +81,20 @@ def comma_hint(example: object) -> str | None:
 
 
 def refuse_text(columns: list[int], names: list[str] | None, example: object) -> None:
-    """Raise the error about columns that hold something else than numbers."""
-    way_out = comma_hint(example) or (
+    """Raise the error about columns that hold something else than numbers.
+
+    Raises
+    ------
+    TextColumns
+        Or a plain ValueError, where the text is numbers with commas.
+    """
+    comma = comma_hint(example)
+    way_out = comma or (
         "leave them out (--drop NAME), name one as the target or the groups, or encode "
         "them (sklearn.preprocessing.OneHotEncoder, OrdinalEncoder)"
     )
-    raise ValueError(
+    # Numbers in another notation are no text.
+    raise (ValueError if comma else TextColumns)(
         f"X must hold numbers, but {name_columns(columns, names)} "
         f"{'hold' if len(columns) > 1 else 'holds'} text or other values, such as "
         f"{shorten([example])}; {way_out}"

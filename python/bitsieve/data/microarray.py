@@ -20,6 +20,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._checks import RandomState, key_of
+from bitsieve._random import Random, Stream
+
 __all__ = ["Microarray", "make_microarray"]
 
 _CORRELATION = 0.9
@@ -76,7 +79,7 @@ def make_microarray(
     class_sep: float = 2.0,
     batch_effect: float = 0.0,
     n_batches: int = 2,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
 ) -> Microarray:
     """Make an expression table of which it is known what matters.
 
@@ -99,7 +102,7 @@ def make_microarray(
         Standard deviation of the batch means of every feature, in the same unit; 0 for none.
     n_batches : int
         Batches, as equal in size as can be, drawn without regard to class.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
         Seed; None draws one, which is kept in `seed`.
 
     Returns
@@ -124,24 +127,23 @@ def make_microarray(
         raise ValueError(
             f"class_sep and batch_effect must not be negative, got {class_sep}, {batch_effect}"
         )
-    seed = _seed(random_state)
-    rng = np.random.Generator(np.random.Philox(key=seed))
-    y = rng.permutation(np.arange(n_samples, dtype=np.int64) % n_classes)
-    batch = rng.permutation(np.arange(n_samples, dtype=np.int64) % n_batches)
-    places = rng.permutation(n_features)[: n_informative + n_redundant]
+    seed = key_of(random_state)
+    random = Random(seed, Stream.microarray)
+    y = random.permutation(n_samples) % n_classes
+    batch = random.permutation(n_samples) % n_batches
+    places = random.choice(n_features, n_informative + n_redundant)
     informative, redundant = np.sort(places[:n_informative]), np.sort(places[n_informative:])
     which = np.arange(n_redundant) % max(n_informative, 1)
-    sign = np.where(rng.random(n_redundant) < 0.5, -1, 1).astype(np.float32)
-    means = (class_sep * _class_means(rng, n_classes, n_informative)).astype(np.float32)
-    level = rng.normal(8.0, 2.0, n_features).astype(np.float32)
-    spread = rng.lognormal(-0.7, 0.4, n_features).astype(np.float32)
-    shift = rng.standard_normal((n_batches, n_features), dtype=np.float32)
-    shift *= np.float32(batch_effect)
+    sign = _signs(random, n_redundant).astype(np.float32)
+    means = (class_sep * _class_means(random, n_classes, n_informative)).astype(np.float32)
+    level = (8.0 + 2.0 * random.normal(n_features)).astype(np.float32)
+    spread = np.exp(-0.7 + 0.4 * random.normal(n_features)).astype(np.float32)
+    shift = (batch_effect * random.normal((n_batches, n_features))).astype(np.float32)
 
     X = np.empty((n_samples, n_features), dtype=np.float32)
     own = np.float32(np.sqrt(1 - _CORRELATION**2))
     for i, row in enumerate(X):
-        rng.standard_normal(dtype=np.float32, out=row)
+        row[:] = random.normal(n_features)
         row[informative] += means[y[i]]
         copies = np.float32(_CORRELATION) * sign * row[informative[which]]
         row[redundant] = copies + own * row[redundant]
@@ -161,27 +163,18 @@ def make_microarray(
     )
 
 
-def _class_means(rng: np.random.Generator, n_classes: int, n: int) -> NDArray[np.float64]:
+def _signs(random: Random, n: int) -> NDArray[np.float64]:
+    return np.where(random.uniform(n) < 0.5, -1.0, 1.0)
+
+
+def _class_means(random: Random, n_classes: int, n: int) -> NDArray[np.float64]:
     """Class means of each feature, centred, the outermost two at distance 1."""
     if n_classes == 2:
-        half = np.where(rng.random(n) < 0.5, -0.5, 0.5)
+        half = 0.5 * _signs(random, n)
         return np.stack([half, -half])
-    means = rng.standard_normal((n_classes, n))
+    means = random.normal((n_classes, n))
     means -= means.mean(axis=0)
     return np.asarray(means / np.ptp(means, axis=0))
-
-
-def _seed(random_state: int | np.random.Generator | None) -> int:
-    if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
-    if isinstance(random_state, (int, np.integer)) and 0 <= random_state < 2**64:
-        return int(random_state)
-    raise ValueError(
-        f"random_state must be a whole number from 0 to 2**64 - 1, a numpy Generator or None, "
-        f"got {random_state!r}"
-    )
 
 
 def _check(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._errors import name_columns, plural
+from bitsieve._errors import MissingValues, name_columns, plural
 from bitsieve._threads import effective_n_jobs
 
 __all__ = ["Missing", "check_finite", "check_missing", "count_missing", "row_chunks"]
@@ -65,7 +65,7 @@ def check_finite(array: NDArray[Any], names: list[str] | None, *, allow_nan: boo
     --------
     >>> check_finite(np.array([[1.0, 2.0], [np.nan, 3.0]]), ["age", "size"])
     Traceback (most recent call last):
-    ValueError: Input X contains NaN: 1 value in 1 column ('age'); fill them in ...
+    bitsieve._errors.MissingValues: Input X contains NaN: 1 value in 1 column ('age'); ...
     """
     if _core.all_finite(array, effective_n_jobs(None)):
         return
@@ -77,7 +77,8 @@ def check_finite(array: NDArray[Any], names: list[str] | None, *, allow_nan: boo
     ):
         columns = np.flatnonzero(count).tolist()
         if columns and not (allow_nan and what == "NaN"):
-            raise ValueError(
+            kind = MissingValues if what == "NaN" else ValueError
+            raise kind(
                 f"Input X contains {what}: {plural(int(np.sum(count)), 'value')} in "
                 f"{name_columns(columns, names)}; {way_out}, or drop the columns or the samples"
             )

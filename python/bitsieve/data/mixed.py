@@ -18,9 +18,9 @@ from bitsieve.data.table import Table
 __all__ = [
     "code_categories",
     "discrete_mask",
-    "feature_names",
     "has_categories",
     "is_missing",
+    "numbers_only",
     "texts_of",
     "values_of",
     "with_columns",
@@ -38,9 +38,9 @@ def code_categories(X: Any, named: Any = ()) -> tuple[Any, list[int]]:
     ----------
     X : array-like, DataFrame or Table of shape (n_samples, n_features)
         An array or a Table is given back as it is.
-    named : array-like, default ()
-        What the user calls discrete, by name: text that is all numbers is taken for a column
-        read wrongly unless it is named here.
+    named : object, default ()
+        ``discrete_features`` as the user gave it, of which names count: text that is all numbers
+        is taken for a column read wrongly unless it is named here.
 
     Returns
     -------
@@ -72,7 +72,8 @@ def code_categories(X: Any, named: Any = ()) -> tuple[Any, list[int]]:
     if not discrete:
         return X, []
     names = [str(c) for c in X.columns]
-    known = {str(n) for n in np.ravel(np.asarray(named, dtype=object)) if isinstance(n, str)}
+    given = () if isinstance(named, str) and named == "auto" else named
+    known = {str(n) for n in np.ravel(np.asarray(given, dtype=object)) if isinstance(n, str)}
     coded, slips = {}, []
     for j in discrete:
         if kinds[j] == "boolean":
@@ -149,11 +150,9 @@ def discrete_mask(
     return mask
 
 
-def feature_names(X: Any) -> list[str] | None:
-    """Names that a frame or a Table brings; None for arrays."""
-    if isinstance(X, Table):
-        return X.names
-    return column_names(X) if is_frame(X) else None
+def numbers_only(X: Any) -> bool:
+    """Tell whether the types of a frame's columns alone show that all are numbers."""
+    return is_frame(X) and all(getattr(dtype, "kind", "O") in "iuf" for dtype in set(X.dtypes))
 
 
 def has_categories(X: Any) -> bool:

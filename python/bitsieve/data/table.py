@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from bitsieve import _core
 from bitsieve._errors import plural
 from bitsieve.data.groups import group_codes
 from bitsieve.data.hot import HotCopy, make_hot_copy
@@ -156,6 +157,7 @@ class Table:
         self.label_match = None
         self.notes = ()
         self._hot: HotCopy | None = None
+        self._core: _core.Table | None = None
         self._lock = threading.Lock()
 
     @property
@@ -191,7 +193,7 @@ class Table:
         >>> Table([[1.0], [2.0]]).refuse_missing()
         >>> Table([[1.0], [2.0], [None]], names=["age"], missing="keep").refuse_missing()
         Traceback (most recent call last):
-        ValueError: Input X contains NaN: 1 value in 1 column ('age'); fill them in ...
+        bitsieve._errors.MissingValues: Input X contains NaN: 1 value in 1 column ('age'); ...
         """
         if self.has_missing:
             check_finite(self.X, self.names)
@@ -258,6 +260,27 @@ class Table:
         """True if every hot value equals ``x - centre`` exactly."""
         return self.hot.exact
 
+    @property
+    def core(self) -> _core.Table:
+        """What compiled kernels read: the copy and X, checked once; made on first use, then kept.
+
+        Raises
+        ------
+        ValueError
+            If `dtype` is not float32, centred values do not fit in it, or some are missing.
+        """
+        hot = self.hot
+        with self._lock:
+            if self._core is None:
+                self._core = _core.Table(
+                    hot.features,
+                    n_samples=self.n_samples,
+                    X=self.X,
+                    max_abs=hot.max_abs,
+                    exact=hot.exact,
+                )
+            return self._core
+
     def fingerprint(self) -> str:
         """Hex digest of shape, values, names, target and `discrete`: equal tables, equal digests.
 
@@ -298,12 +321,12 @@ class Table:
 
     def __getstate__(self) -> dict[str, Any]:
         # The hot copy is cheap to make again, and would double the size of a pickle.
-        return {k: v for k, v in self.__dict__.items() if k not in ("_hot", "_lock")}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_hot", "_core", "_lock")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         arrays = ("X", "y", "classes", "codes")
         frozen = {name: read_only(state[name]) for name in arrays if state[name] is not None}
-        self.__dict__.update(state, **frozen, _hot=None, _lock=threading.Lock())
+        self.__dict__.update(state, **frozen, _hot=None, _core=None, _lock=threading.Lock())
 
     def __repr__(self) -> str:
         shape = f"{plural(self.n_samples, 'sample')} x {plural(self.n_features, 'feature')}"

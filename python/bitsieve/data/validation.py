@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from bitsieve._errors import ManyClassesWarning, plural, shorten
+from bitsieve._errors import ManyClassesWarning, MissingValues, NumericTarget, plural, shorten
 from bitsieve.data.frames import column_names, is_frame, matrix_of_frame, refuse_text
 from bitsieve.data.missing import check_finite, row_chunks
 
@@ -90,6 +90,7 @@ def check_matrix(
     *,
     allow_nan: bool = False,
     allow_constant: bool = False,
+    min_samples: int = 2,
 ) -> tuple[NDArray[Any], list[str] | None]:
     """Turn samples x features into the one array form used inside, or say why not.
 
@@ -104,6 +105,8 @@ def check_matrix(
         Let NaN pass, as a missing value. Infinite values are refused all the same.
     allow_constant : bool, default False
         Let a table pass that has no column that varies.
+    min_samples : int, default 2
+        Fewest samples, 1 or 2.
 
     Returns
     -------
@@ -126,7 +129,7 @@ def check_matrix(
     """
     array, own_names = _as_array(X, allow_masked=allow_nan)
     names = check_names(own_names if names is None else names, array.shape[1])
-    _check_shape(array)
+    _check_shape(array, min_samples)
     if array.dtype.kind == "O":
         array = _numbers_of_objects(array, names)
     elif array.dtype.kind in "USMmV":
@@ -271,7 +274,7 @@ def check_target(y: Any, n_samples: int, task: Task | None = None) -> Target:
         return Target(y, "regression", None, None)
     if continuous:
         example = y[np.flatnonzero(y != np.rint(y))[0]]
-        raise ValueError(
+        raise NumericTarget(
             "Unknown label type: continuous. Classes were expected, but y holds numbers such as "
             f"{example:.6g}; use a regressor or a filter for numbers, or bin y into classes first"
         )
@@ -307,7 +310,7 @@ def _as_array(X: Any, *, allow_masked: bool) -> tuple[NDArray[Any], list[str] | 
     if isinstance(X, np.ma.MaskedArray) and bool(np.ma.getmaskarray(X).any()):
         if allow_masked:
             return np.ma.filled(X.astype(np.float64), np.nan), None
-        raise ValueError(
+        raise MissingValues(
             f"Input X contains NaN: {plural(int(np.ma.getmaskarray(X).sum()), 'value')} masked; "
             "fill them in with X.filled(...)"
         )
@@ -323,17 +326,18 @@ def _as_array(X: Any, *, allow_masked: bool) -> tuple[NDArray[Any], list[str] | 
     return array, None
 
 
-def _check_shape(array: NDArray[Any]) -> None:
+def _check_shape(array: NDArray[Any], min_samples: int) -> None:
     n_samples, n_features = array.shape
     if n_samples == 0:
         raise ValueError(
-            f"Found array with 0 sample(s) (shape={array.shape}) while a minimum of 2 is required"
+            f"Found array with 0 sample(s) (shape={array.shape}) while a minimum of "
+            f"{min_samples} is required"
         )
     if n_features == 0:
         raise ValueError(
             f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required"
         )
-    if n_samples == 1:
+    if n_samples < min_samples:
         raise ValueError(
             f"X has n_samples=1 (shape={array.shape}) while a minimum of 2 is required; "
             "if rows are features, pass X.T, or say so where X comes from a file (orient)"

@@ -1,22 +1,19 @@
-"""From what a user passes to cut points, and from cut points to a table of levels."""
+"""From checked columns to levels: by cut points, or the values themselves."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._checks import is_number, whole
+from bitsieve._checks import is_number, is_whole, whole
 from bitsieve._errors import name_columns
-from bitsieve._threads import effective_n_jobs
-from bitsieve.data import Table
-from bitsieve.data.frames import is_frame
-from bitsieve.data.merged import refuse_merged
-from bitsieve.data.mixed import code_categories, discrete_mask
-from bitsieve.data.validation import check_matrix, check_target
+from bitsieve.data.inputs import Inputs, check_input
+from bitsieve.data.table import Table
+from bitsieve.data.validation import Task
 from bitsieve.discrete import _cuts
 from bitsieve.discrete._cuts import Cuts
 
@@ -24,19 +21,22 @@ __all__ = [
     "MAX_LEVELS",
     "METHODS",
     "CutCost",
-    "CutTable",
+    "Discretization",
     "Levels",
     "Method",
     "Missing",
-    "apply_cuts",
-    "dense_levels",
-    "find_cuts",
-    "levels_of",
-    "matrix_of",
+    "Options",
+    "applied",
+    "check_discretization",
+    "check_parameters",
+    "cut",
+    "inputs_for",
+    "levels",
     "most_unasked",
 ]
 
 Method = Literal["mdl", "equal_width", "equal_frequency", "mean_sd", "user"]
+Discretization = Literal["auto", "mdl", "equal_width", "equal_frequency", "mean_sd"]
 Missing = Literal["error", "level"]
 CutCost = Literal["distinct", "samples"]
 
@@ -44,7 +44,6 @@ CutCost = Literal["distinct", "samples"]
 MAX_LEVELS = 255
 
 METHODS = get_args(Method)
-_WHOLE = [np.dtype(t) for t in (np.uint8, np.int8, np.int16, np.int32, np.int64)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,32 +56,37 @@ class Levels:
         C-ordered uint8, from 0 on in each column.
     n_levels : ndarray of shape (n_features,)
         Int32; codes of column f lie in ``[0, n_levels[f])``.
-    names : list of str or None
-        Feature names.
     """
 
     codes: NDArray[np.uint8]
     n_levels: NDArray[np.int32]
-    names: list[str] | None
 
 
-@dataclass(frozen=True, eq=False)
-class CutTable:
-    """Cut points of a table, and the table itself as the kernels take it.
+@dataclass(frozen=True)
+class Options:
+    """How columns become levels; see :func:`bitsieve.filters.discretize`.
 
     Attributes
     ----------
-    X : ndarray of shape (n_samples, n_features)
-    cuts : Cuts
-    names : list of str or None
-    coded : list of int
-        Columns of X that were categories, text or booleans, or are discrete in a Table.
+    method : str or None
+        A method of :func:`discretize`; None takes columns as levels, which they must be; "auto"
+        takes those of few whole numbers as they are and cuts the others as "mean_sd" does.
+    n_bins, bins, n_sd, cut_cost, missing
+        See there.
+    max_levels : int or None
+        Most distinct values of columns that nobody called discrete, where they are taken as
+        levels; None decides from the number of samples.
+    n_threads : int
     """
 
-    X: NDArray[Any]
-    cuts: Cuts
-    names: list[str] | None
-    coded: list[int]
+    method: str | None = "auto"
+    n_bins: int = 10
+    bins: Any = None
+    n_sd: float = 1.0
+    cut_cost: str = "samples"
+    missing: str = "error"
+    max_levels: int | None = None
+    n_threads: int = 1
 
 
 def most_unasked(n_samples: int) -> int:
@@ -98,94 +102,213 @@ def most_unasked(n_samples: int) -> int:
     return min(64, max(10, n_samples // 2))
 
 
-def find_cuts(
+def check_parameters(options: Options) -> None:
+    """Refuse options that are out of their range; of the method, only "auto" is not looked at.
+
+    Raises
+    ------
+    ValueError
+        With the option, what it may be and what came.
+    """
+    method = options.method
+    if method not in (None, "auto", *METHODS):
+        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got {method!r}")
+    if whole("n_bins", options.n_bins, 2) > MAX_LEVELS:
+        raise ValueError(f"n_bins must be at most {MAX_LEVELS}, got {options.n_bins}")
+    if options.bins is not None and method != "user":
+        raise ValueError(f"bins are used by method='user' alone, got method={method!r}")
+    if not is_number(options.n_sd) or not 0 < options.n_sd < np.inf:
+        raise ValueError(
+            f"n_sd must be a positive number of standard deviations, got {options.n_sd!r}"
+        )
+    if options.cut_cost not in get_args(CutCost):
+        raise ValueError(f"cut_cost must be 'distinct' or 'samples', got {options.cut_cost!r}")
+    if options.missing not in get_args(Missing):
+        raise ValueError(f"missing must be 'error' or 'level', got {options.missing!r}")
+    most = options.max_levels
+    if most is not None and (not is_whole(most) or not 1 <= most <= MAX_LEVELS):
+        raise ValueError(
+            f"max_levels must be a whole number from 1 to {MAX_LEVELS} or None, got {most!r}"
+        )
+
+
+def check_discretization(given: Any, *, auto: bool = True) -> Discretization | None:
+    """Return ``discretization`` as the user gave it, where it is one of the ways.
+
+    Parameters
+    ----------
+    given : str or None
+    auto : bool, default True
+        Whether "auto" is one of them.
+
+    Returns
+    -------
+    str or None
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+
+    Examples
+    --------
+    >>> check_discretization("mdl")
+    'mdl'
+    """
+    known = tuple(m for m in get_args(Discretization) if auto or m != "auto")
+    if given is not None and given not in known:
+        raise ValueError(
+            f"discretization must be one of {', '.join(map(repr, known))}, or None for columns "
+            f"that hold levels already, got {given!r}"
+        )
+    found: Discretization | None = given
+    return found
+
+
+def inputs_for(
     X: Any,
     y: Any,
+    options: Options,
+    discrete_features: Any,
     *,
-    method: str | None,
-    n_bins: int = 10,
-    bins: Any = None,
-    n_sd: float = 1.0,
-    cut_cost: str = "samples",
-    missing: str = "error",
-    discrete_features: Any = "auto",
-    max_levels: int | None = None,
-    n_jobs: int | None = None,
-    names: list[str] | None = None,
-) -> CutTable:
-    """Check everything and cut every column; ``method=None`` takes X as levels.
+    task: Task | None = None,
+    target: bool | None = None,
+    sparse: bool = False,
+    wholes: bool = False,
+) -> Inputs:
+    """Check options, X and y for a table of levels.
 
-    ``names`` are for messages, where X brings none.
+    Parameters
+    ----------
+    X, y, task, sparse
+        As for :func:`bitsieve.data.inputs.check_input`.
+    options : Options
+    discrete_features : object
+        As the user gave it.
+    target : bool or None, default None
+        Whether y is needed; None where the method alone decides, as classes.
+    wholes : bool, default False
+        Let whole numbers pass as they are where no method cuts them.
+
+    Returns
+    -------
+    Inputs
+
+    Raises
+    ------
+    ValueError
+        Where one of them is unfit.
+
+    Examples
+    --------
+    >>> inputs_for([[1, 2], [3, 5]], None, Options(), "auto", wholes=True).X.dtype
+    dtype('int64')
     """
-    _check_parameters(method, n_bins, bins, n_sd, cut_cost, missing)
-    n_threads = effective_n_jobs(n_jobs)
-    array, own_names, y, coded = matrix_of(X, y, missing, discrete_features)
-    names = own_names or names
-    n, p = array.shape
-    discrete = discrete_mask(discrete_features, p, names, coded)
-    if method is None:
-        limit = most_unasked(n) if max_levels is None else max_levels
-        cuts = _as_levels(array, ~discrete, limit, names, n_threads)
-    elif method == "mdl":
-        if y is None:
+    check_parameters(options)
+    if target is None:
+        target = options.method == "mdl"
+        task = "classification"
+        if target and y is None and not (isinstance(X, Table) and X.y is not None):
             raise ValueError(
                 "method='mdl' needs y, the class labels; without any use method='equal_frequency'"
             )
-        target = check_target(y, n, "classification")
-        assert target.codes is not None
-        assert target.classes is not None
+    return check_input(
+        X,
+        y,
+        task=task,
+        target=target,
+        missing="keep" if options.missing == "level" else "error",
+        sparse=sparse,
+        categories=True,
+        discrete_features=discrete_features,
+        distinct="all",
+        wholes=wholes and options.method in ("auto", None),
+    )
+
+
+def cut(inputs: Inputs, options: Options) -> Cuts:
+    """Cut every column of a dense table of numbers.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        With classes where the method is "mdl".
+    options : Options
+        Any method but "auto".
+
+    Raises
+    ------
+    ValueError
+        If columns are no levels where they are promised, or would have too many of them.
+    """
+    X, names, discrete = inputs.X, inputs.names, inputs.discrete
+    n_threads, method = options.n_threads, options.method
+    if method is None:
+        given = options.max_levels
+        limit = most_unasked(len(X)) if given is None else given
+        cuts = _as_levels(X, ~discrete, limit, names, n_threads)
+    elif method == "mdl":
         cuts = _cuts.mdl(
-            array, target.codes, len(target.classes), cut_cost=cut_cost, n_threads=n_threads
+            X, inputs.codes, len(inputs.classes), cut_cost=options.cut_cost, n_threads=n_threads
         )
     elif method == "mean_sd":
-        cuts = _cuts.mean_sd(array, float(n_sd), n_threads=n_threads)
+        cuts = _cuts.mean_sd(X, float(options.n_sd), n_threads=n_threads)
     elif method == "user":
-        cuts = _cuts.user(bins, p)
+        cuts = _cuts.user(options.bins, X.shape[1])
     else:
-        cuts = (_cuts.equal_width if method == "equal_width" else _cuts.equal_frequency)(
-            array, n_bins
-        )
+        by = _cuts.equal_width if method == "equal_width" else _cuts.equal_frequency
+        cuts = by(X, options.n_bins)
     if discrete.any():
-        own = _as_levels(array, discrete, MAX_LEVELS, names, n_threads)
+        own = _as_levels(X, discrete, MAX_LEVELS, names, n_threads)
         cuts = cuts.replaced(discrete, own)
-    _check_level_count(cuts, names, missing)
-    return CutTable(array, cuts, names, coded)
+    _check_level_count(cuts, names, options.missing)
+    return cuts
 
 
-def matrix_of(
-    X: Any, y: Any, missing: str, discrete_features: Any
-) -> tuple[NDArray[Any], list[str] | None, Any, list[int]]:
-    """X as an array, its names, y, and the columns that were categories."""
-    if isinstance(X, Table):
-        if missing != "level":
-            X.refuse_missing()
-        return X.X, X.names, X.y if y is None else y, X.discrete_columns
-    refuse_merged(X)
-    frame, coded = (X, []) if _numbers_only(X) else code_categories(X, discrete_features)
-    array, names = check_matrix(frame, allow_nan=missing == "level", allow_constant=True)
-    return array, names, y, coded
+def levels(inputs: Inputs, options: Options) -> Levels:
+    """Number the level of every value of a dense table.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        Where the method is "auto" or None, X may hold whole numbers of any type.
+    options : Options
+
+    Raises
+    ------
+    ValueError
+        As :func:`cut`.
+    """
+    if options.method not in ("auto", None):
+        return _cut_levels(inputs.floats(), options)
+    X = inputs.X
+    limit = most_unasked(len(X)) if options.max_levels is None else options.max_levels
+    codes, n_levels = _core.encode_levels(X, most=limit, n_threads=options.n_threads)
+    whole = n_levels > 0
+    if whole.all():
+        return Levels(codes, n_levels)
+    if options.method is None:
+        return _cut_levels(inputs.floats(), options)
+    del codes
+    if options.missing == "level" and X.dtype.kind == "f":
+        # NaN among whole numbers leaves them levels.
+        whole = _core.level_cut_points(X, max_levels=limit, n_threads=1)[2] == 0
+    found = replace(inputs.floats(), discrete=inputs.discrete | whole)
+    return _cut_levels(found, replace(options, method="mean_sd"))
 
 
-def _numbers_only(X: Any) -> bool:
-    """Tell whether the types of the columns alone show that all are numbers."""
-    return is_frame(X) and all(getattr(dtype, "kind", "O") in "iuf" for dtype in set(X.dtypes))
+def applied(cuts: Cuts, inputs: Inputs, options: Options) -> Levels:
+    """Number the level of every value by cut points; NaN gets one where there is some."""
+    keep = options.missing == "level"
+    codes = cuts.apply(inputs.X, missing_level=keep, n_threads=options.n_threads)
+    n_levels = cuts.counts + 1
+    if inputs.has_missing:
+        n_levels += np.isnan(inputs.X).any(axis=0)
+    return Levels(codes, n_levels.astype(np.int32))
 
 
-def _check_parameters(
-    method: str | None, n_bins: int, bins: Any, n_sd: float, cut_cost: str, missing: str
-) -> None:
-    if method is not None and method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got {method!r}")
-    if whole("n_bins", n_bins, 2) > MAX_LEVELS:
-        raise ValueError(f"n_bins must be at most {MAX_LEVELS}, got {n_bins}")
-    if bins is not None and method != "user":
-        raise ValueError(f"bins are used by method='user' alone, got method={method!r}")
-    if not is_number(n_sd) or not 0 < n_sd < np.inf:
-        raise ValueError(f"n_sd must be a positive number of standard deviations, got {n_sd!r}")
-    if cut_cost not in get_args(CutCost):
-        raise ValueError(f"cut_cost must be 'distinct' or 'samples', got {cut_cost!r}")
-    if missing not in get_args(Missing):
-        raise ValueError(f"missing must be 'error' or 'level', got {missing!r}")
+def _cut_levels(inputs: Inputs, options: Options) -> Levels:
+    return applied(cut(inputs, options), inputs, options)
 
 
 def _as_levels(
@@ -228,136 +351,3 @@ def _check_level_count(cuts: Cuts, names: list[str] | None, missing: str) -> Non
             f"{name_columns(over.tolist(), names)} would have up to {int(n_levels.max())}; use "
             "fewer bins (method='equal_frequency', n_bins=...)"
         )
-
-
-def levels_of(
-    X: Any,
-    y: Any,
-    discretization: str | None,
-    *,
-    n_bins: int = 10,
-    cut_cost: str = "samples",
-    missing: str = "error",
-    discrete_features: Any = "auto",
-    max_levels: int | None = None,
-    n_jobs: int | None = None,
-    names: list[str] | None = None,
-) -> Levels:
-    """Levels of a table, for filters with a ``discretization`` argument.
-
-    Parameters
-    ----------
-    X, y : as every filter takes them
-    discretization : str or None
-        A method of :func:`discretize` but ``"user"``; None takes X as levels, which it must be.
-    n_bins, cut_cost, missing, discrete_features, n_jobs
-        See :func:`discretize`.
-    max_levels : int or None
-        See :func:`as_codes`.
-    names : list of str or None
-        For messages, where X brings none.
-
-    Returns
-    -------
-    Levels
-
-    Raises
-    ------
-    ValueError
-        As :func:`discretize` and :func:`as_codes`.
-
-    Examples
-    --------
-    >>> levels_of([[1.0], [2.0], [9.0]], None, "equal_width", n_bins=2).codes.ravel()
-    array([0, 0, 1], dtype=uint8)
-    """
-    known = tuple(m for m in METHODS if m != "user")
-    if discretization is not None and discretization not in known:
-        raise ValueError(
-            f"discretization must be one of {', '.join(map(repr, known))}, or None for columns "
-            f"that hold levels already, got {discretization!r}"
-        )
-    return apply_cuts(
-        find_cuts(
-            X,
-            y,
-            method=discretization,
-            n_bins=n_bins,
-            cut_cost=cut_cost,
-            missing=missing,
-            discrete_features=discrete_features,
-            max_levels=max_levels,
-            n_jobs=n_jobs,
-            names=names,
-        ),
-        missing,
-        n_jobs,
-    )
-
-
-def apply_cuts(found: CutTable, missing: str, n_jobs: int | None) -> Levels:
-    """Number the level of every value."""
-    keep = missing == "level"
-    n_threads = effective_n_jobs(n_jobs)
-    codes = found.cuts.apply(found.X, missing_level=keep, n_threads=n_threads)
-    n_levels = found.cuts.counts + 1
-    if keep:
-        n_levels += np.isnan(found.X).any(axis=0)
-    return Levels(codes, n_levels.astype(np.int32), found.names)
-
-
-def dense_levels(
-    X: Any,
-    y: Any,
-    *,
-    discretization: str | None,
-    n_bins: int,
-    missing: str,
-    discrete_features: Any,
-    n_jobs: int | None,
-    cut_cost: str,
-    names: list[str] | None = None,
-) -> tuple[Levels, Any]:
-    """Levels of a table where ``discretization`` may be "auto", and the target it came with."""
-    options: dict[str, Any] = {
-        "n_bins": n_bins,
-        "missing": missing,
-        "n_jobs": n_jobs,
-        "cut_cost": cut_cost,
-        "names": names,
-    }
-    if discretization not in ("auto", None):
-        levels = levels_of(X, y, discretization, discrete_features=discrete_features, **options)
-        return levels, X.y if y is None and isinstance(X, Table) else y
-    coded: list[int] = []
-    if _is_whole(X):  # nothing to check, and no other form is needed
-        array = X
-    else:
-        array, own_names, y, coded = matrix_of(X, y, missing, discrete_features)
-        names = own_names or names
-    known = discrete_mask(discrete_features, array.shape[1], names, coded)
-    limit = most_unasked(len(array))
-    codes, n_levels = _core.encode_levels(array, most=limit, n_threads=effective_n_jobs(n_jobs))
-    whole = n_levels > 0
-    if whole.all():
-        return Levels(codes, n_levels, names), y
-    if discretization is None:
-        return levels_of(X, y, None, discrete_features=discrete_features, **options), y
-    del codes
-    if missing == "level" and array.dtype.kind == "f":  # NaN among whole numbers leaves them levels
-        faults = _core.level_cut_points(array, max_levels=limit, n_threads=1)[2]
-        whole = faults == 0
-    found = find_cuts(array, y, method="mean_sd", discrete_features=known | whole, **options)
-    return apply_cuts(found, missing, n_jobs), y
-
-
-def _is_whole(X: Any) -> bool:
-    return (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype in _WHOLE
-        and X.flags.c_contiguous
-        and X.flags.aligned
-        and X.shape[0] >= 2
-        and X.shape[1] >= 1
-    )

@@ -12,19 +12,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve.data.columns import check_columns
-from bitsieve.data.merged import refuse_merged
-from bitsieve.data.mixed import discrete_mask
-from bitsieve.data.validation import check_target
+from bitsieve.data.inputs import Inputs
 from bitsieve.discrete._cuts import equal_width
-from bitsieve.discrete._levels import MAX_LEVELS, dense_levels, most_unasked
+from bitsieve.discrete._levels import MAX_LEVELS, Options, levels, most_unasked
 
 __all__ = ["BLOCK", "SparseLevels", "sparse_levels"]
 
@@ -65,56 +62,33 @@ class SparseLevels:
             self.begin, self.rows, self.codes, self.rest, self.n_levels, self.n_samples, n_threads
         )
 
-    def column(self, feature: int) -> tuple[NDArray[np.uint8], int]:
-        """Levels of one column and how many there are."""
+    def column(self, feature: int) -> NDArray[np.uint8]:
+        """Levels of one column."""
         own = slice(self.begin[feature], self.begin[feature + 1])
         out = np.full(self.n_samples, self.rest[feature], dtype=np.uint8)
         out[self.rows[own]] = self.codes[own]
-        return out, int(self.n_levels[feature])
-
-    def counts(
-        self, classes: NDArray[np.int32], n_classes: int, cells: int
-    ) -> Iterator[NDArray[np.int64]]:
-        """Yield the samples of (feature, level, class), some features at a time."""
-        totals = np.bincount(classes, minlength=n_classes)
-        n_levels = int(self.n_levels.max())
-        step = max(1, cells // (n_levels * n_classes))
-        for first in range(0, len(self.rest), step):
-            last = min(first + step, len(self.rest))
-            own = slice(self.begin[first], self.begin[last])
-            feature = np.repeat(np.arange(last - first), np.diff(self.begin[first : last + 1]))
-            place = (feature * n_levels + self.codes[own]) * n_classes + classes[self.rows[own]]
-            size = (last - first) * n_levels * n_classes
-            found = np.bincount(place, minlength=size).reshape(-1, n_levels, n_classes)
-            left = totals - found.sum(axis=1)
-            found[np.arange(last - first), self.rest[first:last]] += left
-            yield found
+        return out
 
 
-def sparse_levels(X: Any, y: Any, options: dict[str, Any]) -> SparseLevels:
+def sparse_levels(inputs: Inputs, options: Options) -> SparseLevels:
     """Code the entries that are there, and the zeros of each column.
 
     Parameters
     ----------
-    X : scipy.sparse matrix of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,) or None
-    options : dict
-        As :func:`bitsieve.discrete._levels.dense_levels` takes them.
+    inputs : Inputs
+        With a sparse X, and classes where the method is "mdl".
+    options : Options
 
     Raises
     ------
     ValueError
-        As that does.
+        As :func:`bitsieve.discrete._levels.levels` does.
     """
-    refuse_merged(X)
-    matrix = check_columns(X, None, task=None, sparse=True, target=False).X
+    matrix = inputs.X
     if not matrix.data.all():
         matrix = matrix.copy()
         matrix.eliminate_zeros()
     p = matrix.shape[1]
-    known = discrete_mask(options["discrete_features"], p, None, [])
-    # Whatever else may be wrong shows on a column without entries.
-    dense_levels(np.zeros((matrix.shape[0], 1)), y, **options | {"discrete_features": "auto"})
     found = SparseLevels(
         matrix.indptr.astype(np.int64),
         matrix.indices.astype(np.int32),
@@ -123,50 +97,44 @@ def sparse_levels(X: Any, y: Any, options: dict[str, Any]) -> SparseLevels:
         np.ones(p, dtype=np.int32),
         matrix.shape[0],
     )
-    left = _code_few(matrix, y, known, options, found)
+    table = replace(inputs, X=matrix)
+    left = _code_few(table, options, found)
     step = max(1, BLOCK // found.n_samples)
     for first in range(0, len(left), step):
-        _code_dense(matrix, y, left[first : first + step], known, options, found)
+        _code_dense(table, left[first : first + step], options, found)
     return found
 
 
 def _code_dense(
-    matrix: Any,
-    y: Any,
-    features: NDArray[np.int64],
-    known: NDArray[np.bool_],
-    options: dict[str, Any],
-    found: SparseLevels,
+    inputs: Inputs, features: NDArray[np.int64], options: Options, found: SparseLevels
 ) -> None:
     """Code some columns by their dense form."""
-    dense = matrix[:, features].toarray()
-    own = options | {
-        "discrete_features": known[features],
-        "names": [f"number {f}" for f in features],
-    }
-    levels, _ = dense_levels(dense, y, **own)
+    dense = np.ascontiguousarray(inputs.X[:, features].toarray())
+    own = replace(
+        inputs,
+        X=dense,
+        discrete=inputs.discrete[features],
+        names=[f"number {f}" for f in features],
+    )
+    coded = levels(own, options)
     counts = np.diff(found.begin)[features]
     entries = _entries(found.begin[features], counts)
     columns = np.repeat(np.arange(len(features)), counts)
-    found.codes[entries] = levels.codes[found.rows[entries], columns]
-    found.rest[features] = levels.codes[(dense == 0).argmax(axis=0), np.arange(len(features))]
-    found.n_levels[features] = levels.n_levels
+    found.codes[entries] = coded.codes[found.rows[entries], columns]
+    found.rest[features] = coded.codes[(dense == 0).argmax(axis=0), np.arange(len(features))]
+    found.n_levels[features] = coded.n_levels
 
 
-def _code_few(
-    matrix: Any,
-    y: Any,
-    known: NDArray[np.bool_],
-    options: dict[str, Any],
-    found: SparseLevels,
-) -> NDArray[np.int64]:
+def _code_few(inputs: Inputs, options: Options, found: SparseLevels) -> NDArray[np.int64]:
     """Code columns of few entries; return those that must be looked at in their dense form."""
+    known = inputs.discrete
     counts, n, p = np.diff(found.begin), found.n_samples, len(known)
     few = (counts > 0) & (counts <= n // _FEW)
     left = counts > n // _FEW
-    runs = _Runs(matrix, few)
-    method = options["discretization"]
-    most = np.where(known, MAX_LEVELS - (options["missing"] == "level"), most_unasked(n))
+    runs = _Runs(inputs.X, few)
+    method = options.method
+    limit = most_unasked(n) if options.max_levels is None else options.max_levels
+    most = np.where(known, MAX_LEVELS - (options.missing == "level"), limit)
     fits = runs.whole & (runs.n_distinct < most)  # and the zeros
     unasked = fits & runs.small if method == "auto" else np.full(p, method is None)
     as_levels = few & (known | unasked)
@@ -179,14 +147,9 @@ def _code_few(
     if method in ("auto", "mean_sd"):
         runs.write_cuts(cut, _mean_sd_cuts(runs, n), found)
     elif method == "equal_width":
-        runs.write_cuts(cut, _equal_width_cuts(runs, cut, options["n_bins"]), found)
+        runs.write_cuts(cut, _equal_width_cuts(runs, cut, options.n_bins), found)
     else:
-        labels = np.zeros(n, dtype=np.int64)
-        if method == "mdl":
-            target = check_target(y, n, "classification")
-            assert target.codes is not None
-            labels += target.codes
-        _code_patterns(matrix, y, runs, cut, labels, known, options, found)
+        _code_patterns(inputs, runs, cut, options, found)
     return np.flatnonzero(left)
 
 
@@ -277,13 +240,10 @@ def _equal_width_cuts(
 
 
 def _code_patterns(
-    matrix: Any,
-    y: Any,
+    inputs: Inputs,
     runs: _Runs,
     cut: NDArray[np.bool_],
-    labels: NDArray[np.int64],
-    known: NDArray[np.bool_],
-    options: dict[str, Any],
+    options: Options,
     found: SparseLevels,
 ) -> None:
     """Code columns whose levels depend on the order of their values and the classes alone.
@@ -291,6 +251,9 @@ def _code_patterns(
     Two columns are alike if, sorted by value, they have the same classes, signs and ties: one of
     them is cut, and the others get its levels, entry by entry.
     """
+    labels = np.zeros(found.n_samples, dtype=np.int64)
+    if options.method == "mdl":
+        labels += inputs.codes
     label = labels[found.rows[runs.entries]]
     sign = 4 * label + 2 * (runs.values < 0) + runs.fresh
     step = max(1, BLOCK // found.n_samples)
@@ -300,7 +263,7 @@ def _code_patterns(
         _, first, alike = np.unique(sign[places], axis=0, return_index=True, return_inverse=True)
         leaders = features[first]
         for part in range(0, len(leaders), step):
-            _code_dense(matrix, y, leaders[part : part + step], known, options, found)
+            _code_dense(inputs, leaders[part : part + step], options, found)
         leader = first[alike.reshape(-1)]
         found.codes[runs.entries[places]] = found.codes[runs.entries[places[leader]]]
         found.rest[features] = found.rest[features[leader]]

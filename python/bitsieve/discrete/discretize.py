@@ -11,17 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import is_whole
-from bitsieve.discrete._levels import (
-    MAX_LEVELS,
-    METHODS,
-    CutCost,
-    Method,
-    Missing,
-    apply_cuts,
-    find_cuts,
-    levels_of,
-)
+from bitsieve._threads import effective_n_jobs
+from bitsieve.discrete._levels import CutCost, Method, Missing, Options, applied, inputs_for, levels
+from bitsieve.discrete.cuts import checked_cuts, find_cuts
 
 __all__ = ["Method", "as_codes", "cut_points", "discretize"]
 
@@ -111,26 +103,18 @@ def discretize(
     >>> codes[:, 0], n_levels
     (array([0, 0, 1, 1, 0, 1], dtype=uint8), array([2, 1], dtype=int32))
     """
-    found = find_cuts(
-        X,
-        y,
-        method=_named_method(method),
+    options = Options(
+        method=method,
         n_bins=n_bins,
         bins=bins,
         n_sd=n_sd,
         cut_cost=cut_cost,
         missing=missing,
-        discrete_features=discrete_features,
-        n_jobs=n_jobs,
+        n_threads=effective_n_jobs(n_jobs),
     )
-    levels = apply_cuts(found, missing, n_jobs)
-    return levels.codes, levels.n_levels
-
-
-def _named_method(method: Any) -> str:
-    if method is None:
-        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got None")
-    return str(method)
+    inputs, cuts = checked_cuts(X, y, options, discrete_features)
+    found = applied(cuts, inputs, options)
+    return found.codes, found.n_levels
 
 
 def cut_points(
@@ -169,10 +153,10 @@ def cut_points(
     >>> cut_points([[0.0], [4.0], [10.0]], method="equal_width", n_bins=4)
     [array([2.5, 5. , 7.5])]
     """
-    found = find_cuts(
+    return find_cuts(
         X,
         y,
-        method=_named_method(method),
+        method=method,
         n_bins=n_bins,
         bins=bins,
         n_sd=n_sd,
@@ -180,8 +164,7 @@ def cut_points(
         missing=missing,
         discrete_features=discrete_features,
         n_jobs=n_jobs,
-    )
-    return found.cuts.columns()
+    ).columns()
 
 
 def as_codes(
@@ -231,17 +214,8 @@ def as_codes(
     Traceback (most recent call last):
     ValueError: levels must be whole numbers, but 1 column (number 0) holds numbers such as 0.5; ...
     """
-    if max_levels is not None and (not is_whole(max_levels) or not 1 <= max_levels <= MAX_LEVELS):
-        raise ValueError(
-            f"max_levels must be a whole number from 1 to {MAX_LEVELS} or None, got {max_levels!r}"
-        )
-    levels = levels_of(
-        X,
-        None,
-        None,
-        missing=missing,
-        discrete_features=discrete_features,
-        max_levels=max_levels,
-        n_jobs=n_jobs,
+    options = Options(
+        method=None, missing=missing, max_levels=max_levels, n_threads=effective_n_jobs(n_jobs)
     )
-    return levels.codes, levels.n_levels
+    found = levels(inputs_for(X, None, options, discrete_features), options)
+    return found.codes, found.n_levels

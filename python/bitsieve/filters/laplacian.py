@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from bitsieve._checks import is_number, whole
 from bitsieve._threads import effective_n_jobs
-from bitsieve.data import Table
-from bitsieve.data.validation import check_matrix
+from bitsieve.data.inputs import check_input
 
 __all__ = ["laplacian_score"]
 
@@ -82,9 +81,7 @@ def laplacian_score(
     >>> laplacian_score(X, n_neighbors=1).round(2)
     array([ 1., -1.])
     """
-    if isinstance(X, Table):
-        X.refuse_missing()
-    array = X.X if isinstance(X, Table) else check_matrix(X, allow_constant=True)[0]
+    array = check_input(X, target=False).X
     n, p = array.shape
     if whole("n_neighbors", n_neighbors, 1) >= n:
         raise ValueError(

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from bitsieve import _core
 from bitsieve._checks import is_number, key_of, whole
+from bitsieve._random import Random, Stream
 from bitsieve._threads import effective_n_jobs
-from bitsieve.data.columns import Columns, centred_numbers, check_columns
+from bitsieve.data.inputs import Inputs, check_input
 from bitsieve.data.validation import Task
 from bitsieve.filters.positions import wanted
-from bitsieve.filters.univariate._moments import class_moments
+from bitsieve.filters.univariate._moments import centred_numbers, class_moments
 
 __all__ = ["gram_schmidt"]
 
@@ -111,7 +112,8 @@ def gram_schmidt(
         d = n_samples - k. One probe is held against the best of all features: where these are
         many more than the samples, even noise has one that beats it, and the rule stops late.
     n_probes : int, default 10_000
-        Probes drawn a step where the target has several columns, whose P_k has no closed form.
+        Probes drawn a step where the target has several columns, whose P_k has no closed form: what
+        they are along the columns is drawn, the rest integrated.
     task : {"classification", "regression"}, optional
         What y holds; by default numbers with a fractional part are a regression target and
         everything else is classes.
@@ -152,14 +154,14 @@ def gram_schmidt(
     >>> order, scores.round(2)
     (array([0, 2]), array([0.84, 1.  ]))
     """
-    columns = check_columns(X, y, task=task)
+    columns = check_input(X, y, task=task, defer=True)
     n_wanted = min(wanted(n_features, columns.n_features), columns.n_samples - 1)
     if probe_risk is not None and not (is_number(probe_risk) and 0.0 < probe_risk < 1.0):
         raise ValueError(f"probe_risk must lie in (0, 1) or be None, got {probe_risk!r}")
     whole("n_probes", n_probes, 1)
     target = _target(columns)
     state = _State.start(columns, target, effective_n_jobs(n_jobs))
-    rng = np.random.Generator(np.random.Philox(key_of(random_state)))
+    random = Random(key_of(random_state), Stream.probes)
     order: list[int] = []
     scores: list[float] = []
     risk = 0.0
@@ -169,7 +171,7 @@ def gram_schmidt(
             break
         if probe_risk is not None:
             dimension = columns.n_samples - 1 - len(order)
-            chance = _probe(score, state.target, dimension, n_probes, rng)
+            chance = _probe(score, state.target, dimension, n_probes, random)
             risk += (1.0 - risk) * chance
             if risk > probe_risk:
                 break
@@ -180,7 +182,7 @@ def gram_schmidt(
     return (found, np.array(scores)) if return_scores else found
 
 
-def _target(columns: Columns) -> Floats:
+def _target(columns: Inputs) -> Floats:
     """Return the centred target, (n_columns, n_samples), of length one in all."""
     if len(columns.classes) > 2:
         y = (columns.codes == np.arange(len(columns.classes))[:, None]).astype(np.float64)
@@ -196,7 +198,7 @@ def _target(columns: Columns) -> Floats:
 class _State:
     """What is left of the target and, for every feature, of its length and its product with it."""
 
-    columns: Columns
+    columns: Inputs
     threads: int
     target: Floats  # (n_columns, n_samples)
     square: Floats  # (n_features,), of features of length one
@@ -206,7 +208,7 @@ class _State:
     taken: NDArray[np.bool_]
 
     @classmethod
-    def start(cls, columns: Columns, target: Floats, threads: int) -> _State:
+    def start(cls, columns: Inputs, target: Floats, threads: int) -> _State:
         codes = np.zeros(columns.n_samples, dtype=np.int32)
         moments = class_moments(columns, codes, 1, threads)
         if moments.exponent is not None and moments.exponent.any():
@@ -255,21 +257,22 @@ class _State:
             y -= product * q
 
 
-def _probe(
-    score: float, target: Floats, dimension: int, n_probes: int, rng: np.random.Generator
-) -> float:
+def _probe(score: float, target: Floats, dimension: int, n_probes: int, random: Random) -> float:
     """Probability that a random direction has a larger squared cosine with the target."""
     if dimension <= 1:
         return 1.0
-    if len(target) == 1:
-        from scipy.special import betainc
+    from scipy.special import betainc, gammainc
 
+    if len(target) == 1:
         return float(betainc((dimension - 1) / 2, 0.5, 1.0 - score))
     # In the axes of the target's columns the squared cosine is a weighted mean of squares.
     weight = np.linalg.eigvalsh(target @ target.T)
     weight = weight[weight > _SPENT * weight[-1]]
     weight /= weight.sum()
-    inside = rng.standard_normal((n_probes, len(weight))) ** 2
-    outside = rng.chisquare(max(dimension - len(weight), 1e-9), n_probes)
-    cosine = inside @ weight / (inside.sum(axis=1) + outside)
-    return float(np.count_nonzero(cosine >= score) + 1) / (n_probes + 1)
+    inside = random.normal((n_probes, len(weight))) ** 2
+    # The squares in the other directions are at most so much in all where the cosine is larger, and
+    # their sum is chi-squared: of each probe not whether it is larger, but how likely.
+    most = np.maximum(inside @ weight / score - inside.sum(axis=1), 0.0)
+    freedom = dimension - len(weight)
+    larger = gammainc(freedom / 2, most / 2) if freedom > 0 else most > 0.0
+    return float(larger.sum() + 1.0) / (n_probes + 1)

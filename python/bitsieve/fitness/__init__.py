@@ -17,6 +17,7 @@ from bitsieve.fitness.compiled import CompiledFitness
 from bitsieve.fitness.compiler import compile
 from bitsieve.fitness.general import GeneralFitness
 from bitsieve.fitness.knn import KnnFitness
+from bitsieve.fitness.metrics import balanced_error_rate, cost_scorer, mean_cost
 from bitsieve.fitness.options import FitnessOptions, Problem
 from bitsieve.fitness.registry import Kernel, kernels, register_kernel
 
@@ -28,7 +29,10 @@ __all__ = [
     "Kernel",
     "KnnFitness",
     "Problem",
+    "balanced_error_rate",
     "compile",
+    "cost_scorer",
     "kernels",
+    "mean_cost",
     "register_kernel",
 ]

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import time
-from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import check_scoring
 
+from bitsieve import _core
 from bitsieve.data.hot import make_hot_copy
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.options import Problem
-from bitsieve.fitness.scoring import Predicted, built_in, needs_predictions_only
-from bitsieve.fitness.splits import FixedSplits, FreshFolds
+from bitsieve.fitness.output_scorer import OutputScorer
+from bitsieve.fitness.scoring import (
+    READS,
+    Reads,
+    compiled_score,
+    refusal_of_scoring,
+    response_of,
+)
+from bitsieve.fitness.splits import FixedSplits, FreshFolds, Split
 from bitsieve.masks import Masks
 
 __all__ = ["CompiledFitness", "refusal_of_data"]
@@ -24,24 +32,36 @@ _TRIAL_SAMPLES, _TRIAL_FEATURES = 2048, 256
 # float32 sums of squares must stay far from overflow. (Underflow is within the error bounds.)
 _LARGEST_SQUARE = 1e36
 
+_OUTPUT_NUMBERS = 1 << 20  # of a batch that scikit-learn scores: 8 MB
 
-def refusal_of_data(problem: Problem) -> str | None:
+
+def refusal_of_data(problem: Problem, reads: tuple[Reads, ...]) -> str | None:
     """Return why no compiled model can serve scorer, table and splits, or None if one can.
 
     Parameters
     ----------
     problem : Problem
+    reads : tuple of {"classes", "probabilities", "decisions", "numbers"}
+        What the model gives scorers to read.
 
     Returns
     -------
     str or None
         In the words of :meth:`bitsieve.fitness.Kernel.refusal`.
     """
-    table, splits, scoring = problem.table, problem.splits, problem.options.scoring
-    if problem.options.sample_weight is not None:
+    table, splits, options = problem.table, problem.splits, problem.options
+    if options.sample_weight is not None:
         return "sample_weight has no kernel"
-    if not needs_predictions_only(scoring):
-        return "a scoring function of your own has no kernel"
+    reason = refusal_of_scoring(options.estimator, options.scoring)
+    if reason is not None:
+        return reason
+    if options.scoring is not None:
+        scorer = check_scoring(options.estimator, scoring=options.scoring)
+        response = response_of(options.estimator, scorer)
+        assert response is not None
+        if (READS[response] if table.codes is not None else "numbers") not in reads:
+            name = options.scoring if isinstance(options.scoring, str) else "a scorer"
+            return f"{name!r} asks for {response}, which has no kernel"
     if isinstance(splits, FixedSplits) and splits.repeats_samples():
         return "a split that lists a sample twice has no kernel"
     if isinstance(splits, FixedSplits) and splits.trains_on_tests():
@@ -68,16 +88,16 @@ class CompiledFitness(Fitness):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        table, splits, options = self.table, self._splits, problem.options
-        self._built_in = built_in(options.estimator, options.scoring)
+        splits, options = self._splits, problem.options
+        self._fits_by_seed = self._depends_on_seed()
+        if not self._fits_by_seed:
+            self._check_splits(splits.splits(0))
+        self._score = compiled_score(options.estimator, options.scoring, self.table)
+        self._scorer = OutputScorer(options.estimator, options.scoring, self.table)
         fresh = splits if isinstance(splits, FreshFolds) else None
         self._core = self._core_class(
-            features=table.features,
-            n_samples=table.n_samples,
-            X=table.X,
-            max_abs=table.max_abs,
-            exact=table.exact,
-            codes=table.codes,
+            self.table.core,
+            codes=self.table.codes,
             n_classes=self._n_classes,
             n_repeats=0 if fresh is None else fresh.n_repeats,
             n_folds=0 if fresh is None else fresh.n_folds,
@@ -92,13 +112,21 @@ class CompiledFitness(Fitness):
         elif splits.groups is not None:
             self._core.set_groups(splits.groups, splits.n_groups)
 
-    @abstractmethod
     def _settings(self) -> dict[str, Any]:
         """Return what the core takes of the estimator."""
+        return {}
 
-    @abstractmethod
-    def _probabilities(self, words: Any, seeds: Any) -> NDArray[np.float64]:
-        """Return out-of-fold probabilities of one mask, shape (n_tests, n_classes)."""
+    def _check_splits(self, splits: list[Split]) -> None:
+        """Refuse splits of which the estimator cannot be fitted to a training part.
+
+        Raises
+        ------
+        ValueError
+        """
+
+    def _depends_on_seed(self) -> bool:
+        """Tell whether :meth:`_check_splits` has to see the fresh folds of every seed."""
+        return False
 
     @property
     def _n_classes(self) -> int:
@@ -109,14 +137,13 @@ class CompiledFitness(Fitness):
         # n^2 (a k + b) for a mask of k features, with a and b from a trial on this machine.
         rows = np.linspace(0, self.n_samples - 1, min(self.n_samples, _TRIAL_SAMPLES), dtype=int)
         p = min(self.n_features, _TRIAL_FEATURES)
-        hot = make_hot_copy(self.table.X[rows, :p])
         assert self.table.codes is not None
+        part = np.ascontiguousarray(self.table.X[rows, :p])
+        copy = make_hot_copy(part)
         trial = self._core_class(
-            features=hot.features,
-            n_samples=len(rows),
-            X=np.ascontiguousarray(self.table.X[rows, :p]),
-            max_abs=hot.max_abs,
-            exact=False,
+            _core.Table(
+                copy.features, n_samples=len(rows), X=part, max_abs=copy.max_abs, exact=False
+            ),
             codes=np.ascontiguousarray(self.table.codes[rows]),
             n_classes=self._n_classes,
             n_repeats=1,
@@ -124,13 +151,14 @@ class CompiledFitness(Fitness):
             stratified=False,
             **(self._settings() | self._trial_settings),
         )
+        score, seed = _core.Score("accuracy"), np.zeros(1, np.uint64)
         seconds = []
         for k in (1, p):
             words = Masks.from_indices([range(k)], p).words
             took = []
             for _ in range(3):  # the first wakes the threads and touches the memory
                 start = time.perf_counter()
-                trial.evaluate(words, np.zeros(1, np.uint64), False, self._n_jobs)
+                trial.evaluate(words, seed, score, self._n_jobs)
                 took.append(time.perf_counter() - start)
             seconds.append(min(took))
         each = max(seconds[1] - seconds[0], 0.0) / max(p - 1, 1)
@@ -139,46 +167,51 @@ class CompiledFitness(Fitness):
         return float(share * (seconds[0] + each * (half - 1.0)))
 
     def _evaluate(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
-        if self._built_in is None:
-            return self._score_predictions(masks, seeds)
-        balanced = self._built_in == "balanced_accuracy"
+        if self._fits_by_seed:
+            for seed in np.unique(seeds):
+                self._check_splits(self._splits.splits(int(seed)))
         scores: NDArray[np.float64]
-        if masks.is_compact:
+        if self._score is None:
+            scores = np.full((len(masks), self.n_splits), np.nan)
+        elif masks.is_compact:
             scores = self._core.evaluate_flips(
-                masks.base, masks.indices, masks.indptr, seeds, balanced, self._n_jobs
+                masks.base, masks.indices, masks.indptr, seeds, self._score, self._n_jobs
             )
         else:
-            scores = self._core.evaluate(masks.words, seeds, balanced, self._n_jobs)
+            scores = self._core.evaluate(masks.words, seeds, self._score, self._n_jobs)
+        # What the core makes no score of, or calls undefined, scikit-learn does, on its outputs.
+        unscored = np.flatnonzero(np.isnan(scores).any(axis=1))
+        if len(unscored):
+            self._score_outputs(masks, seeds, unscored, scores)
         return scores
 
-    def _score_predictions(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Score out-of-fold predictions by any scikit-learn scorer, mask by mask."""
-        from sklearn.dummy import DummyClassifier
-        from sklearn.metrics import check_scoring
-
-        assert self.table.y is not None and self.table.classes is not None
-        assert self.table.codes is not None
-        y, codes, classes = self.table.y, self.table.codes, self.table.classes
-        options = self.problem.options
-        scorer = check_scoring(options.estimator, scoring=options.scoring)
-        out = np.empty((len(masks), self.n_splits))
-        counts = masks.counts()
-        for m in range(len(masks)):
-            words = masks[m].words  # one at a time: a neighborhood stays compact
-            probabilities = self._probabilities(words, seeds[m : m + 1])
-            features = masks.indices_of(m) if counts[m] else np.arange(1)
-            position = 0
-            for s, (train, test) in enumerate(self._splits.splits(int(seeds[m]))):
-                X_test = self.table.X[np.ix_(test, features)]
-                if counts[m] == 0:
-                    fitted = DummyClassifier(strategy="prior").fit(self.table.X[train], y[train])
-                else:
-                    present = np.unique(codes[train])
-                    part = probabilities[position : position + len(test)]
-                    fitted = Predicted(part[:, present], classes[present])
-                out[m, s] = scorer(fitted, X_test, y[test])
-                position += len(test)
-        return out
+    def _score_outputs(
+        self,
+        masks: Masks,
+        seeds: NDArray[np.uint64],
+        rows: NDArray[np.intp],
+        scores: NDArray[np.float64],
+    ) -> None:
+        """Let scikit-learn's scorer fill what is NaN in the scores of some masks."""
+        n_tests = self.n_samples * self.n_splits
+        step = max(1, _OUTPUT_NUMBERS // (n_tests * max(self._core.n_values, 1)))
+        known: dict[int, list[Split]] = {}
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            keys = seeds[part]
+            classes, values = self._core.outputs(masks[part].words, keys, self._n_jobs)
+            reads = None if values is None else self._core.kind
+            for m, row in enumerate(part):
+                seed = int(keys[m]) if self.resample else 0
+                if seed not in known:
+                    known = {seed: self._splits.splits(seed)}
+                scores[row] = self._scorer.score(
+                    known[seed],
+                    classes=None if classes is None else classes[m],
+                    values=None if values is None else values[m],
+                    reads=reads,
+                    scores=scores[row],
+                )
 
 
 def _lists(parts: list[NDArray[np.intp]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -29,7 +29,8 @@ from bitsieve.fitness.options import Problem
 
 __all__ = ["Kernel", "kernels", "register_kernel", "serve"]
 
-_BUILT_IN = ("bitsieve.fitness.knn",)
+_BUILT_IN = ("bitsieve.fitness.knn", "bitsieve.fitness.centroid")
+_SHOWN = 8  # estimators in a message
 
 _lock = threading.Lock()
 _registered: tuple[Kernel, ...] = ()
@@ -92,7 +93,7 @@ def kernels() -> tuple[Kernel, ...]:
     --------
     >>> from bitsieve.fitness import kernels
     >>> [kernel.name for kernel in kernels()]
-    ['knn']
+    ['knn', 'centroid']
     """
     return _registered + tuple(importlib.import_module(name).KERNEL for name in _BUILT_IN)
 
@@ -196,7 +197,9 @@ def serve(problem: Problem) -> Fitness:
         told = f"{_name(estimator)}: {'; '.join(dict.fromkeys(reasons))}"
     else:
         served = dict.fromkeys(_class_name(each) for kernel in known for each in kernel.estimators)
-        told = f"no kernel for {_name(estimator)}; kernels serve: {', '.join(served)}"
+        listed = ", ".join([*served][:_SHOWN])
+        more = f" and {len(served) - _SHOWN} more" if len(served) > _SHOWN else ""
+        told = f"no kernel for {_name(estimator)}; kernels serve: {listed}{more}"
     return GeneralFitness(problem, told)
 
 

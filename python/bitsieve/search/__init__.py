@@ -8,16 +8,18 @@
 
 A search sees masks and scores and nothing else; this room imports neither a fitness, nor data, nor
 scikit-learn. A new search is a class with the methods of :class:`Search`; it gets budgets,
-checkpoints, history and final measurement from :func:`run`.
+checkpoints, history and final measurement from :func:`run`. One that has an answer of its own also
+has :meth:`~RecommendingSearch.recommend`.
 """
 
 from __future__ import annotations
 
 from bitsieve._checks import key_of as check_random_state
-from bitsieve.search.protocol import Fitness, Search, SeededSearch
+from bitsieve.search.presets import PRESETS, Preset, preset_of
+from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, SeededSearch
 from bitsieve.search.result import Finalist, RunResult
 from bitsieve.search.run import run
-from bitsieve.search.spsa import PRESETS, BinarySPSASearch, Preset, preset_of
+from bitsieve.search.spsa import BinarySPSASearch
 from bitsieve.search.turn import Callback, Turn
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "Finalist",
     "Fitness",
     "Preset",
+    "RecommendingSearch",
     "RunResult",
     "Search",
     "SeededSearch",

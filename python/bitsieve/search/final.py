@@ -16,7 +16,7 @@ from bitsieve.search.protocol import Fitness, Scores
 from bitsieve.search.result import Finalist
 from bitsieve.search.scoring import checked_scores, is_fresh
 
-__all__ = ["Deadline", "Final", "measure_finalists", "unmeasured"]
+__all__ = ["Deadline", "Final", "measure_finalists", "measure_first", "unmeasured"]
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,9 @@ def _finalists(
 
 def measure_finalists(
     archive: Archive,
+    entries: list[Entry],
     fitness: Fitness,
     key: int,
-    n_finalists: int,
     n_measurements: int,
     deadline: Deadline | None = None,
 ) -> Final:
@@ -130,12 +130,9 @@ def measure_finalists(
     Before a deadline fewer finalists are measured, and on fewer of those seeds; a single one, of
     which nothing is chosen, once.
     """
-    entries = archive.ranked(n_finalists)
     fresh = _fresh(fitness)
     if fresh is None:
-        places = list(range(len(entries)))
-        finalists = _finalists(archive, entries, places, [entry.best for entry in entries])
-        return Final(finalists, places, finalists[0].observed_score, 0)
+        return _as_observed(archive, entries)
     n_wanted, n_passes = len(entries), n_measurements
     if deadline is not None:
         n_kept, n_passes = deadline.affordable(n_wanted, n_measurements)
@@ -163,8 +160,41 @@ def measure_finalists(
     return Final(finalists, order, float(scores[0]), n_evaluations, cut)
 
 
-def unmeasured(archive: Archive, n_finalists: int) -> Final:
-    """Rank the finalists by what was observed, where there is no time to measure."""
-    entries = archive.ranked(n_finalists)
+def measure_first(
+    archive: Archive,
+    entries: list[Entry],
+    fitness: Fitness,
+    key: int,
+    n_measurements: int,
+    deadline: Deadline | None = None,
+) -> Final:
+    """Measure the first finalist alone, on ``n_measurements`` seeds that had no part in anything.
+
+    They are those that :func:`measure_finalists` measures its choice with. Before a deadline they
+    are fewer, one at least.
+    """
+    fresh = _fresh(fitness)
+    if fresh is None:
+        return _as_observed(archive, entries)
+    seeds = SeedWords(key, Stream.measurement).take(n_measurements, n_measurements)
+    scores, n_done = _mean_score(fresh, archive.masks(entries[:1]), seeds, deadline)
+    cut = None
+    if n_done < n_measurements:
+        cut = f"the recommended mask was measured {n_done} times instead of {n_measurements}"
+    score = float(scores[0])
+    places = list(range(len(entries)))
+    measured = [score, *[float("nan")] * (len(entries) - 1)]
+    return Final(_finalists(archive, entries, places, measured), places, score, n_done, cut)
+
+
+def _as_observed(archive: Archive, entries: list[Entry]) -> Final:
+    """Measured again on the same folds, the scores would come out the same."""
+    places = list(range(len(entries)))
+    finalists = _finalists(archive, entries, places, [entry.best for entry in entries])
+    return Final(finalists, places, finalists[0].observed_score, 0)
+
+
+def unmeasured(archive: Archive, entries: list[Entry]) -> Final:
+    """The finalists as they were observed, where there is no time to measure."""
     nan, places = float("nan"), list(range(len(entries)))
     return Final(_finalists(archive, entries, places, [nan] * len(entries)), places, nan, 0)

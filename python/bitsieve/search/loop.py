@@ -11,7 +11,6 @@ import math
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,15 @@ from numpy.typing import NDArray
 from bitsieve._checks import whole
 from bitsieve._errors import duration
 from bitsieve.masks import Masks
-from bitsieve.search.archive import Archive
 from bitsieve.search.checkpoint import CheckpointStore
-from bitsieve.search.final import Deadline, Final, unmeasured
+from bitsieve.search.choice import Choice, Choose, part_of
+from bitsieve.search.final import Deadline, Final
 from bitsieve.search.history import History
 from bitsieve.search.limits import Limits
 from bitsieve.search.progress import ProgressBar
-from bitsieve.search.protocol import Fitness, Scores, Search
+from bitsieve.search.protocol import Fitness, Search
+from bitsieve.search.recommended import Recommended
+from bitsieve.search.remeasured import Remeasured
 from bitsieve.search.result import RunResult
 from bitsieve.search.scoring import Folds, Scorer, is_fresh
 from bitsieve.search.turn import Callback, Turn
@@ -37,7 +38,6 @@ logger = logging.getLogger("bitsieve")
 
 _CHECKPOINT_PERIOD = 1.0  # seconds between two writings
 _CHECKPOINT_SHARE = 10.0  # and at least so many times as long as the last writing took
-_ARCHIVE_FACTOR = 4  # masks remembered for each finalist
 
 
 class Loop:
@@ -49,6 +49,7 @@ class Loop:
         fitness: Fitness,
         key: int,
         folds: Folds,
+        choose: Choose,
         limits: Limits,
         n_finalists: int,
         n_measurements: int,
@@ -57,16 +58,18 @@ class Loop:
         self.search = search
         self.key = key
         self.limits = limits
-        self.n_finalists = n_finalists
-        # Evaluations of the final measurement; a fitness of fixed folds alone has none.
-        again = is_fresh(fitness) or callable(getattr(fitness, "resampled", None))
-        self._n_final = (n_finalists + 1) * n_measurements if again else 0
         self.store = store
         self.scorer = Scorer(fitness, key, folds)
-        self.archive = Archive(_ARCHIVE_FACTOR * n_finalists, search.n_features)
+        self.choice: Choice
+        if choose == "recommended":
+            self.choice = Recommended(search, self.scorer, n_finalists, n_measurements)
+        else:
+            self.choice = Remeasured(search, n_finalists, n_measurements)
+        # Evaluations of the final measurement; a fitness of fixed folds alone has none.
+        again = is_fresh(fitness) or callable(getattr(fitness, "resampled", None))
+        self._n_final = self.choice.n_final if again else 0
         self.history = History()
         self.n_evaluations = 0
-        self.best_iteration = -1
         self.stop_reason: dict[str, object] = {}
         self.resumed_at = 0
         self.evaluations_before = 0
@@ -172,7 +175,7 @@ class Loop:
             iterations=n,
             evaluations=self.n_evaluations,
             seconds=self.seconds + (self._ahead(n_masks) if n > self.resumed_at else 0.0),
-            stalled=n - 1 - self.best_iteration,
+            stalled=n - 1 - self.choice.best_iteration,
         )
         reasons.update(self.search.stop())
         return reasons
@@ -180,24 +183,14 @@ class Loop:
     def _take(self, masks: Masks, wants_turn: bool) -> Turn | None:
         iteration = len(self.history)
         scores = self.scorer.score(masks, iteration, self.n_evaluations)
-        candidates = self._candidates(scores, self.search.eligible())
+        choice = self.choice
+        choice.look(scores)
 
         self._is_whole = False
         self.search.tell(masks, scores)
-        score, n_selected = float("nan"), 0
-        counts = None if masks.is_compact else masks.counts()
-        for rank, i in enumerate(candidates):
-            mask, row = (masks, i) if counts is not None else (masks[i], 0)
-            count = int(counts[i] if counts is not None else mask.counts()[0])
-            value = float(scores[i])
-            if rank == 0:
-                score, n_selected = value, count
-            if count == 0:
-                continue  # an empty mask is no selection
-            if self.archive.add(mask.key(row), value, count, iteration, self.n_evaluations + i):
-                self.best_iteration = iteration
+        score, n_selected = choice.take(masks, scores, iteration, self.n_evaluations)
         self.n_evaluations += len(masks)
-        best = self.archive.best
+        best = choice.archive.best
         best_observed = float("nan") if best is None else best.best
         n_selected_best = 0 if best is None else best.n_selected
         seconds = self.seconds
@@ -221,21 +214,13 @@ class Loop:
             masks=masks,
             scores=scores,
             score=score,
-            best_mask=None if best is None else self.archive.masks([best]),
+            best_mask=None if best is None else choice.archive.masks([best]),
             best_observed=best_observed,
             n_selected=n_selected,
             n_selected_best=n_selected_best,
             seconds=seconds,
+            recommended=choice.recommended,
         )
-
-    def _candidates(self, scores: Scores, eligible: NDArray[np.bool_]) -> list[int]:
-        """The eligible masks that can matter, the best first; ties to the lowest index."""
-        rows = np.flatnonzero(eligible)
-        if len(rows) == 1:
-            return [int(rows[0])]
-        order = np.argsort(-scores[rows], kind="stable")[: self.archive.capacity]
-        best_first: list[int] = rows[order].tolist()
-        return best_first
 
     @staticmethod
     def _call(callbacks: tuple[Callback, ...], turn: Turn) -> dict[str, object]:
@@ -247,7 +232,7 @@ class Loop:
         return {}
 
     def _draw(self, bar: ProgressBar) -> None:
-        best = self.archive.best
+        best = self.choice.archive.best
         elapsed = self.seconds - self.seconds_before
         bar.draw(
             iterations=len(self.history),
@@ -273,12 +258,12 @@ class Loop:
             else:
                 scalars[name] = value.item() if isinstance(value, np.generic) else value
         arrays.update((f"history/{k}", v) for k, v in self.history.arrays().items())
-        arrays.update((f"archive/{k}", v) for k, v in self.archive.state().items())
+        arrays.update(self.choice.state())
         meta: dict[str, Any] = {
             "seed": self.key,
             "search": scalars,
             "n_evaluations": self.n_evaluations,
-            "best_iteration": self.best_iteration,
+            "best_iteration": self.choice.best_iteration,
             "seconds": self.seconds,
         }
         if final is not None:
@@ -304,7 +289,7 @@ class Loop:
         same key, and gives what it would have given without the file. All of its turns are in the
         file already, so nothing is written.
         """
-        history = _part(arrays, "history")
+        history = part_of(arrays, "history")
         self.history.set_arrays(history)
         if self.limits.outrun_by(history):
             assert self.store is not None
@@ -317,12 +302,12 @@ class Loop:
             self.store = None
             self.history = History()
             return None
-        self.search.set_state({**meta["search"], **_part(arrays, "search")})
-        self.archive.set_state(_part(arrays, "archive"))
+        self.search.set_state({**meta["search"], **part_of(arrays, "search")})
+        self.choice.set_state(arrays, float(history["score"][-1]))
         self.n_evaluations = self.evaluations_before = whole(
             "n_evaluations", meta["n_evaluations"], 1
         )
-        self.best_iteration = whole("best_iteration", meta["best_iteration"], -1)
+        self.choice.best_iteration = whole("best_iteration", meta["best_iteration"], -1)
         self.seconds_before = float(meta["seconds"])
         self.resumed_at = len(self.history)
         self._check_restored(history)
@@ -332,40 +317,21 @@ class Loop:
         if "callback" in meta["stop_reason"] and not has_callbacks:
             return None
         self.stop_reason = dict(meta["stop_reason"])
-        stored = _part(arrays, "final")
-        ranked = unmeasured(self.archive, self.n_finalists).finalists
-        cut = meta.get("final_cut")
-        if not (cut is None or isinstance(cut, str)):
-            raise ValueError(f"final_cut is {cut!r}")
-        order: list[int] = stored["order"].tolist()
-        # A limit of time may have left out the last of them.
-        is_whole = len(order) == len(ranked) if cut is None else 0 < len(order) <= len(ranked)
-        if (
-            not is_whole
-            or sorted(order) != list(range(len(order)))
-            or not np.isfinite(stored["measured"]).all()
-        ):
-            raise ValueError("the finalists are not those of the archive")
-        finalists = [
-            replace(ranked[place], measured_score=float(score))
-            for place, score in zip(order, stored["measured"], strict=True)
-        ]
-        best_score = float(meta["best_score"])
         n_evaluations = whole("n_final_evaluations", meta["n_final_evaluations"], 0)
-        if not math.isfinite(best_score):
-            raise ValueError(f"best_score is {best_score}")
-        return Final(finalists, order, best_score, n_evaluations, cut)
+        best_score, cut = float(meta["best_score"]), meta.get("final_cut")
+        return self.choice.restored(arrays, best_score, n_evaluations, cut)
 
     def _check_restored(self, history: Mapping[str, NDArray[Any]]) -> None:
         """Whether the parts of a file speak of one run."""
-        best, entries = self.archive.best, self.archive.ranked(self.archive.capacity)
+        archive = self.choice.archive
+        best, entries = archive.best, archive.ranked(archive.capacity)
         newest = [entry.iteration for entry in entries]
         newest += [] if best is None else [best.iteration]
         score = history["best_observed"][-1] if len(self.history) else float("nan")
         if not (
             len(self.history) > 0
             and self.n_evaluations == history["n_evaluations"][-1]
-            and self.best_iteration == (-1 if best is None else best.iteration)
+            and self.choice.best_iteration == (-1 if best is None else best.iteration)
             and (np.isnan(score) if best is None else score == best.best)
             and max(newest, default=-1) < len(self.history)
             and self.seconds_before >= history["seconds"][-1]
@@ -376,13 +342,14 @@ class Loop:
     # -- results -------------------------------------------------------------------------------
 
     def partial_result(self) -> RunResult | None:
-        if self.archive.best is None or not len(self.history):
+        final = self.choice.unmeasured() if len(self.history) else None
+        if final is None:
             return None
         self.stop_reason = {"interrupted": True}
-        return self.result(unmeasured(self.archive, self.n_finalists))
+        return self.result(final)
 
     def result(self, final: Final) -> RunResult:
-        best = self.archive.best
+        best = self.choice.archive.best
         assert best is not None
         written = self.store is not None and not self.store.failed
         return RunResult(
@@ -390,7 +357,7 @@ class Loop:
             best_score=final.best_score,
             best_observed_score=best.best,
             n_evaluations=self.n_evaluations,
-            n_final_evaluations=final.n_evaluations,
+            n_final_evaluations=final.n_evaluations + self.choice.n_scored,
             n_iterations=len(self.history),
             history=self.history.arrays(),
             finalists=final.finalists,
@@ -401,8 +368,3 @@ class Loop:
             checkpoint=str(self.store.path) if self.store is not None and written else None,
             final_cut=final.cut,
         )
-
-
-def _part(arrays: Mapping[str, NDArray[Any]], room: str) -> dict[str, NDArray[Any]]:
-    prefix = f"{room}/"
-    return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from bitsieve.masks import Masks
 
-__all__ = ["Fitness", "Scores", "Search", "SeededSearch", "State", "StateValue"]
+__all__ = [
+    "Fitness",
+    "RecommendingSearch",
+    "Scores",
+    "Search",
+    "SeededSearch",
+    "State",
+    "StateValue",
+]
 
 Scores: TypeAlias = NDArray[np.float64]
 StateValue: TypeAlias = NDArray[Any] | int | float | str
@@ -24,7 +32,7 @@ State: TypeAlias = dict[str, StateValue]
 class Search(Protocol):
     """A way to walk over feature subsets.
 
-    One turn is ``masks = ask()``, then ``tell(masks, scores)`` with a score for each mask, the
+    One iteration is ``masks = ask()``, then ``tell(masks, scores)`` with a score for each mask, the
     greater the better.
 
     Notes
@@ -35,9 +43,16 @@ class Search(Protocol):
     apart by it. Entries are arrays, integers, floats (NaN and infinities too) and strings; an
     entry called ``"seed"`` is known to be the seed and does not count as a parameter.
 
-    A search may say ``stops_itself: bool``; where it is False, a run without a limit is refused.
-    One that weighs features by itself may offer ``feature_scores()``, float64 of shape
-    (n_features,), greater for better features.
+    ``eligible()`` is asked between an ask and its tell, of a run that chooses among the masks it
+    measured; ``recommend()`` after the tell, of one that is to return the search's own
+    (:class:`RecommendingSearch`). The first says what may be the answer, the second what is.
+
+    A search may say ``stops_itself: bool``, whether :meth:`stop` will ever answer, True where it
+    is missing; where it is False, a run without a limit is refused. One that weighs features by
+    itself may offer ``feature_scores()``, float64 of shape (n_features,), greater for better
+    features, a function of the state; without it a selector counts how often the finalists hold a
+    feature. One that draws random numbers takes their seed by ``set_seed``
+    (:class:`SeededSearch`).
     """
 
     @property
@@ -76,6 +91,19 @@ class SeededSearch(Protocol):
 
     def set_seed(self, seed: int) -> None:
         """Take a seed in [0, 2**64); everything drawn is a function of it and of the state."""
+        ...
+
+
+@runtime_checkable
+class RecommendingSearch(Protocol):
+    """A search with an answer of its own, given back by ``run(..., choose="recommended")``."""
+
+    def recommend(self) -> Masks:
+        """The mask that the search would give now, a batch of one; a batch of none without one.
+
+        The loop asks after each tell, and after ``set_state``: the answer is a function of the
+        state. It need not be a mask of the last ask.
+        """
         ...
 
 

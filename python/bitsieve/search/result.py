@@ -15,7 +15,7 @@ __all__ = ["Finalist", "RunResult"]
 
 @dataclass(frozen=True)
 class Finalist:
-    """One of the best masks of a search, measured again after it.
+    """One of the best masks of a search, or of those that it recommended on its way.
 
     Attributes
     ----------
@@ -28,7 +28,8 @@ class Finalist:
     n_measurements : int
         How often the search measured it while it was among the best.
     measured_score : float
-        Mean over fresh folds, the same ones for all finalists; NaN where it was not measured.
+        Mean over fresh folds, the same ones for all finalists; NaN where it was not measured, as
+        all but the recommended mask are under ``choose="recommended"``.
     n_selected : int
         Its number of features.
     iteration : int
@@ -51,25 +52,28 @@ class RunResult:
     Attributes
     ----------
     mask : Masks
-        The chosen mask, a batch of one.
+        The chosen mask, a batch of one; under ``choose="recommended"`` the search's own.
     best_score : float
         A second fresh measurement of the chosen mask, taken after it was chosen. Still on the
         samples that were searched, so optimistic. NaN if the search was interrupted.
     best_observed_score : float
-        The best single score the search saw, of any mask: the most optimistic number here. The
-        chosen mask's own is :attr:`observed_score`.
+        The best single score the search saw, of any mask (under "recommended", of any that it
+        recommended): the most optimistic number here. The chosen mask's own is
+        :attr:`observed_score`.
     n_evaluations : int
         Masks of all asks, those that did not have to be measured again included.
     n_final_evaluations : int
-        Masks scored after it, to choose and to measure.
+        Masks scored beside those, to choose and to measure.
     n_iterations : int
         Asks answered.
     history : dict of str to ndarray
         One entry an iteration: ``iteration``, ``n_evaluations``, ``score`` (the best eligible
-        mask of the ask, for SPSA the iterate), ``best_observed`` (NaN before there is one),
+        mask of the ask, for SPSA the iterate; under "recommended" the recommended mask),
+        ``best_observed`` (the highest score so far, NaN before there is one),
         ``n_selected``, ``n_selected_best`` and ``seconds`` (since the start, over all sessions).
     finalists : list of Finalist
-        Best first, by what was measured again.
+        Best first, by what was measured again. Under "recommended" the answer comes first, then
+        the other masks that the search recommended on the way, best first by what it saw.
     seed : int
         The key everything random came from; ``random_state=seed`` repeats the run.
     stop_reason : dict of str to object

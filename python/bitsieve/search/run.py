@@ -6,9 +6,9 @@
                                 |                          |                  |
     search.ask() ---------> masks -----> scorer (folds, cache) -----> scores  |
         ^                                                      |              |
-        +------------------ tell <-----------------------------+--> archive --+--> ten finalists
+        +------------------ tell <-----------------------------+--> choice ---+--> finalists
                                                                +--> history        measured again
-    checkpoint: search.state(), history, archive; written whole, between two turns
+    checkpoint: search.state(), history, choice; written whole, between two iterations
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ import numpy as np
 from bitsieve._checks import RandomState, key_of, whole
 from bitsieve._checks import seed as check_seed
 from bitsieve.search.checkpoint import CheckpointStore, fingerprint
-from bitsieve.search.final import Final, measure_finalists
+from bitsieve.search.choice import Choose
+from bitsieve.search.final import Final
 from bitsieve.search.limits import Limits
 from bitsieve.search.loop import Loop
 from bitsieve.search.progress import ProgressBar
-from bitsieve.search.protocol import Fitness, Search, SeededSearch
+from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, SeededSearch
 from bitsieve.search.result import RunResult
 from bitsieve.search.scoring import Folds, is_fresh
 from bitsieve.search.turn import Callback
@@ -47,6 +48,7 @@ def run(
     resume: bool = True,
     random_state: RandomState = None,
     folds: Folds = "common",
+    choose: Choose = "remeasured",
     n_finalists: int = 10,
     n_final_measurements: int = 5,
     progress: bool | None = None,
@@ -68,7 +70,8 @@ def run(
         is kept; where that is too short, fewer finalists are measured, and fewer times
         (``final_cut`` says so). One iteration and one measurement are always made.
     patience : int, optional
-        Stop after so many iterations without a new best.
+        Stop after so many iterations without a new best; under "recommended" without a
+        recommendation of a higher score than all before.
     callbacks : iterable of callable
         Each is called with a :class:`Turn` after each iteration; a true answer stops the run.
     checkpoint : str or path, optional
@@ -83,8 +86,13 @@ def run(
         The key of all streams. None draws one, or takes the one in the checkpoint.
     folds : {"common", "independent"}
         Whether the masks of one ask meet the same folds. Only matters with fresh folds.
+    choose : {"remeasured", "recommended"}
+        Which mask is the answer: the best of those measured again, or the search's own
+        (``search.recommend()`` after the last tell), which is measured and never exchanged for
+        another.
     n_finalists : int
-        How many of the best distinct masks are measured again.
+        How many of the best distinct masks are measured again, or remembered beside the
+        recommended one.
     n_final_measurements : int
         Seeds each finalist is measured with, and the chosen one once more.
     progress : bool, optional
@@ -99,8 +107,9 @@ def run(
     ValueError
         If an argument is out of its range, nothing would ever end the run, search and fitness
         speak of different numbers of features, the fitness does not say whether its folds are
-        fresh (``resample``) or returns anything but one finite number
-        a mask, or no mask with a feature in it was ever scored.
+        fresh (``resample``) or returns anything but one finite number a mask, no mask with a
+        feature in it was ever scored, or "recommended" is chosen and the search has no
+        ``recommend()`` or recommends no mask with a feature in it at the end.
     CheckpointMismatch
         If the checkpoint file of this run is damaged, changed or was written by another one.
     KeyboardInterrupt
@@ -115,6 +124,14 @@ def run(
     second measurement, on seeds that had no part in the choice. A fitness with fixed folds is
     asked for one with fresh folds (``fitness.resampled()``); if it has none, ``best_score`` is
     the score on its fixed folds and equals ``best_observed_score``.
+
+    Under ``choose="recommended"`` the search's own mask stands for its ask: ``history["score"]``
+    and ``history["n_selected"]`` are those of the mask that it recommends after each tell (NaN and
+    0 without one), ``best_observed`` is the highest of these scores so far. The score is the one
+    that the search was told; a mask that it recommends from elsewhere is scored for this, on the
+    folds of the iteration, and counts among ``n_final_evaluations``. The last recommendation is
+    measured alone, on seeds that had no part in anything. ``finalists`` holds it first, and then
+    the best of what was recommended on the way, which are not measured.
 
     After the first iteration and the first second the logger ``"bitsieve"`` says, at level INFO,
     how long the whole run will take at most.
@@ -135,10 +152,29 @@ def run(
     >>> result = run(BinarySPSASearch(6), Toy(), max_iter=200, random_state=0)
     >>> result.support
     array([ True,  True,  True, False, False, False])
+
+    A search that adds the best feature until it has three, and its own answer:
+
+    >>> from bitsieve import Masks
+    >>> class Forward:
+    ...     n_features = 6
+    ...     def __init__(self):
+    ...         self.mask = np.zeros(6, dtype=bool)
+    ...     def ask(self):
+    ...         return Masks.neighbours(self.mask, 6, np.flatnonzero(~self.mask))
+    ...     def tell(self, masks, scores):
+    ...         self.mask = masks[np.argmax(scores)].to_bool()[0]
+    ...     def recommend(self):
+    ...         return Masks.from_bool(self.mask)
+    ...     def stop(self):
+    ...         return {"size": 3} if self.mask.sum() == 3 else {}
+    >>> result = run(Forward(), Toy(), choose="recommended", random_state=0)
+    >>> result.support, result.history["score"]
+    (array([ True,  True,  True, False, False, False]), array([1., 2., 3.]))
     """
     limits = Limits(max_evaluations, max_iter, max_time, patience)
     callbacks = _as_tuple(callbacks)
-    _check(search, fitness, callbacks, folds, n_finalists, n_final_measurements)
+    _check(search, fitness, callbacks, folds, choose, n_finalists, n_final_measurements)
     if not isinstance(resume, (bool, np.bool_)):
         raise ValueError(f"resume must be True or False, got {resume!r}")
     if progress is not None and not isinstance(progress, (bool, np.bool_)):
@@ -152,7 +188,13 @@ def run(
     store = saved = None
     if checkpoint is not None:
         policy = "drawn" if random_state is None else str(key)
-        settings = {"folds": folds, "finalists": n_finalists, "final": n_final_measurements}
+        settings: dict[str, object] = {
+            "folds": folds,
+            "finalists": n_finalists,
+            "final": n_final_measurements,
+        }
+        if choose != "remeasured":
+            settings["choose"] = choose
         store = CheckpointStore(
             checkpoint, _fingerprint(search, fitness, {"seed": policy, **settings})
         )
@@ -163,7 +205,9 @@ def run(
             key = check_seed("seed", saved[0]["seed"])
         if isinstance(search, SeededSearch):
             search.set_seed(key)
-        loop = Loop(search, fitness, key, folds, limits, n_finalists, n_final_measurements, store)
+        loop = Loop(
+            search, fitness, key, folds, choose, limits, n_finalists, n_final_measurements, store
+        )
         if saved is not None:
             final = loop.restore(*saved, has_callbacks=bool(callbacks))
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
@@ -174,14 +218,9 @@ def run(
         if final is None:
             with ProgressBar(progress, limits) as bar:
                 loop.turn_until_stopped(callbacks, bar)
-            if loop.archive.best is None:
-                raise ValueError(
-                    f"the search scored {loop.n_evaluations} masks and all of them were empty: "
-                    "start it from a mask with features in it, or give it more iterations"
-                )
-            final = measure_finalists(
-                loop.archive, fitness, key, n_finalists, n_final_measurements, loop.deadline
-            )
+            if not loop.choice.entries():
+                raise ValueError(loop.choice.nothing(loop.n_evaluations))
+            final = loop.choice.measure(fitness, key, loop.deadline)
             loop.save(final)
     except BaseException as error:
         with suppress(RuntimeWarning):  # raised where warnings are errors: the first error counts
@@ -205,6 +244,7 @@ def _check(
     fitness: Fitness,
     callbacks: tuple[Callback, ...],
     folds: str,
+    choose: str,
     n_finalists: int,
     n_final_measurements: int,
 ) -> None:
@@ -215,6 +255,13 @@ def _check(
     is_fresh(fitness)
     if folds not in ("common", "independent"):
         raise ValueError(f"folds must be 'common' or 'independent', got {folds!r}")
+    if choose not in ("remeasured", "recommended"):
+        raise ValueError(f"choose must be 'remeasured' or 'recommended', got {choose!r}")
+    if choose == "recommended" and not isinstance(search, RecommendingSearch):
+        raise ValueError(
+            f"choose='recommended' needs a search with recommend(), which {type(search).__name__} "
+            "has not; choose='remeasured' takes the best of the masks that it asked for"
+        )
     for callback in callbacks:
         if not callable(callback):
             raise ValueError(f"callbacks must be callable, got {callback!r}")

@@ -92,18 +92,21 @@ class Scorer:
         return self._from_cache(masks)
 
     def _each_once(self, masks: Masks, seed: int) -> Scores:
-        # Equal masks have equal folded words; where those differ there is nothing to look for.
-        folded = np.bitwise_xor.reduce(masks.words, axis=1).tolist()
-        if len(set(folded)) == len(folded):
+        # Masks with different first words, or folded ones, are different: mostly that is all.
+        words = masks.words
+        if len(set(words[:, 0].tolist())) == len(words):
             return checked_scores(self.fitness, masks, seed)
-        _, rows, places = np.unique(masks.words, axis=0, return_index=True, return_inverse=True)
-        if len(rows) == len(masks):
+        if len(set(np.bitwise_xor.reduce(words, axis=1).tolist())) == len(words):
             return checked_scores(self.fitness, masks, seed)
-        order = np.argsort(rows)  # as they were asked for
-        scores = np.empty(len(rows))
-        scores[order] = checked_scores(self.fitness, masks[rows[order]], seed)
-        repeated: Scores = scores[places.ravel()]
-        return repeated
+        place: dict[bytes, int] = {}
+        rows: list[int] = []
+        places = []
+        for i in range(len(masks)):
+            places.append(place.setdefault(masks.key(i), len(rows)))
+            if len(place) > len(rows):
+                rows.append(i)
+        scores: Scores = checked_scores(self.fitness, masks[rows], seed)[places]
+        return scores
 
     def _from_cache(self, masks: Masks) -> Scores:
         cache = self._cache

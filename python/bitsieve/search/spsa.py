@@ -1,4 +1,4 @@
-"""Binary SPSA: presets, starts and checks around the compiled search.
+"""Binary SPSA: parameters, state and checks around the compiled search.
 
 The recursion, its perturbations and its automatic gain are in ``cpp/src/search/spsa.cpp``; this
 face turns what users say into numbers.
@@ -7,7 +7,6 @@ face turns what users say into numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,92 +17,17 @@ from bitsieve._checks import seed as check_seed
 from bitsieve._checks import whole
 from bitsieve._random import SeedWords, Stream
 from bitsieve.masks import Masks
+from bitsieve.search.presets import Preset, preset_of
 from bitsieve.search.protocol import Scores, State
+from bitsieve.search.starts import start_of, vector
 
-__all__ = [
-    "PRESETS",
-    "BinarySPSASearch",
-    "Preset",
-    "preset_of",
-    "start_from_mask",
-    "start_from_scores",
-]
+__all__ = ["BinarySPSASearch"]
 
 Gain: TypeAlias = float | Literal["auto", "paper", "half-difference"]
 
-
-@dataclass(frozen=True)
-class Preset:
-    """One column of Table 2 of Aksakalli and Malekipirbazari (2016): gain, stability, budget.
-
-    Attributes
-    ----------
-    gain, stability : float
-    max_iter, patience : int
-    step_fraction : float
-        Of the automatic gain, which is not theirs.
-
-    Notes
-    -----
-    ``step_fraction`` r is the root mean square of the steps of the automatic gain, in units
-    of c. A feature is undecided while its w is within c of 0.5. Each step moves it at random, by
-    the effects of all the others, and lets it drift by its own, which is about sqrt(p) times
-    smaller. Large steps therefore decide features by chance, after 1 / r**2 iterations or so;
-    small ones do not get there within the budget. Both values are near 2 / sqrt(max_iter), where
-    1 / r**2 is the stall limit; ``benchmarks/README.md`` has the errors they were chosen by.
-    """
-
-    gain: float
-    stability: float
-    max_iter: int
-    patience: int
-    step_fraction: float
-
-
-# Table 2 of Aksakalli and Malekipirbazari (2016); "stall" is printed transposed there.
-PRESETS: Mapping[str, Preset] = {
-    "small": Preset(0.75, 100.0, max_iter=1000, patience=250, step_fraction=0.06),
-    "large": Preset(1.5, 300.0, max_iter=3000, patience=750, step_fraction=0.03),
-}
-_LARGE_FROM = 100  # features: the border between small and large in the same Table 2
 _LARGEST_POSITION = 1e150  # the core takes no iterate beyond
 _LARGEST_DIFFERENCE = 1e150
 _MOST_ITERATIONS = 2**53
-
-
-def start_from_mask(mask: NDArray[np.bool_], margin: float) -> NDArray[np.float64]:
-    """Return w = 0.5 + margin for the features of a mask and 0.5 - margin for the others."""
-    return np.where(mask, 0.5 + margin, 0.5 - margin)
-
-
-def start_from_scores(scores: ArrayLike, margin: float) -> NDArray[np.float64]:
-    """Spread features by the rank of a filter's score over (0.5 - margin, 0.5 + margin).
-
-    Ranks, because scores of different filters have nothing but their order in common; equal
-    scores share their mean rank. With ``margin`` at most the perturbation c, every feature can
-    still be switched by the first perturbation: the filter says which features begin in the mask
-    and which are nearest to changing sides, and decides none of them.
-
-    Parameters
-    ----------
-    scores : array-like of float, shape (n_features,)
-        Greater is better.
-    margin : float
-
-    Returns
-    -------
-    ndarray of float64, shape (n_features,)
-
-    Examples
-    --------
-    >>> start_from_scores([10.0, 30.0, 20.0, 20.0], margin=0.04)
-    array([0.47, 0.53, 0.5 , 0.5 ])
-    """
-    values = np.asarray(scores, dtype=np.float64)
-    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(sizes)
-    mean_rank = last - (sizes + 1) / 2.0  # counted from 0
-    return np.asarray(0.5 + margin * ((2.0 * mean_rank[group] + 1.0) / len(values) - 1.0))
 
 
 class BinarySPSASearch:
@@ -223,7 +147,7 @@ class BinarySPSASearch:
         seed = check_seed("seed", seed)
         self._is_level = n_select > 0 and start is None and filter_scores is None
         self._core = _core.BinarySPSA(
-            _start(self._n_features, start, filter_scores, c),
+            start_of(self._n_features, start, filter_scores, c),
             seed=seed,
             perturbation=c,
             stability=stability,
@@ -386,8 +310,8 @@ class BinarySPSASearch:
         iteration = whole("iteration", state["iteration"], 0)
         if iteration >= _MOST_ITERATIONS:
             raise ValueError(f"iteration must lie in [0, 2**53), got {iteration}")
-        w = _vector("w", state["w"], self._n_features)
-        total = _vector("w_total", state["w_total"], self._n_features)
+        w = vector("w", state["w"], self._n_features)
+        total = vector("w_total", state["w_total"], self._n_features)
         if np.abs(total).max() > _LARGEST_POSITION * iteration:
             raise ValueError(
                 f"w_total must be a sum of the {iteration} iterates told, each 1e150 at most, got "
@@ -405,68 +329,6 @@ class BinarySPSASearch:
     def __repr__(self) -> str:
         state = self._core.state()
         return f"<BinarySPSASearch: {self._n_features} features, iteration {state[1]}>"
-
-
-def preset_of(preset: str, n_features: int) -> Preset:
-    """Return a column of Table 2 of Aksakalli and Malekipirbazari (2016).
-
-    Parameters
-    ----------
-    preset : {"auto", "small", "large"}
-        "auto" is small below 100 features.
-    n_features : int
-
-    Returns
-    -------
-    Preset
-
-    Raises
-    ------
-    ValueError
-        For another name.
-
-    Examples
-    --------
-    >>> preset_of("auto", 100).max_iter
-    3000
-    """
-    if preset == "auto":
-        preset = "small" if n_features < _LARGE_FROM else "large"
-    if preset not in PRESETS:
-        raise ValueError(f"preset must be 'auto', 'small' or 'large', got {preset!r}")
-    return PRESETS[preset]
-
-
-def _start(
-    p: int, start: ArrayLike | Masks | None, filter_scores: ArrayLike | None, c: float
-) -> NDArray[np.float64]:
-    if filter_scores is not None:
-        if start is not None:
-            raise ValueError("give either start or filter_scores, not both")
-        scores = _vector("filter_scores", filter_scores, p)
-        return start_from_scores(scores, c)
-    if start is None:
-        return np.full(p, 0.5)
-    if isinstance(start, Masks):
-        if len(start) != 1 or start.n_features != p:
-            raise ValueError(
-                f"start must be one mask of {p} features, got {len(start)} of {start.n_features}"
-            )
-        return start_from_mask(start.to_bool()[0], c / 2.0)
-    array = np.asarray(start)
-    if array.dtype == np.bool_:
-        if array.shape != (p,):
-            raise ValueError(f"start must have shape ({p},), got {array.shape}")
-        return start_from_mask(array, c / 2.0)
-    w = np.full(p, array) if array.ndim == 0 else array
-    w = _vector("start", w, p)
-    outside = np.flatnonzero((w < 0.0) | (w > 1.0))
-    if outside.size:
-        raise ValueError(
-            f"start must lie in [0, 1]; component {outside[0]} is {w[outside[0]]} "
-            f"({outside.size} are outside). For the scores of a filter use filter_scores"
-        )
-    return w
 
 
 def _gain(gain: Gain, column: Preset, half_difference: float) -> float | None:
@@ -497,18 +359,3 @@ def _number(
             bounds = f"above {above:g}" if above > -np.inf else f"at least {least:g}"
         raise ValueError(f"{name} must be a finite number {bounds}, got {value!r}")
     return float(value)  # type: ignore[arg-type]
-
-
-def _vector(name: str, values: ArrayLike, n_features: int) -> NDArray[np.float64]:
-    try:
-        array = np.array(values, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be numbers, one a feature: {error}") from error
-    if array.shape != (n_features,):
-        raise ValueError(f"{name} must have shape ({n_features},), got {array.shape}")
-    bad = np.flatnonzero(~np.isfinite(array))
-    if bad.size:
-        raise ValueError(
-            f"{name} must be finite; component {bad[0]} is {array[bad[0]]} ({bad.size} are not)"
-        )
-    return array

@@ -25,7 +25,8 @@ class Turn:
         The ask.
     scores : ndarray of float64, shape (n_masks,)
     score : float
-        The best eligible score of the ask.
+        The best eligible score of the ask; the recommended mask's under ``choose="recommended"``,
+        NaN without one.
     best_mask : Masks or None
         The best so far, a batch of one; None while only empty masks were seen.
     best_observed : float
@@ -34,6 +35,8 @@ class Turn:
         Features of the mask that made ``score``, and of the best.
     seconds : float
         Since the start, over all sessions.
+    recommended : Masks or None
+        What the search recommends now, a batch of one, under ``choose="recommended"``.
     """
 
     iteration: int
@@ -46,6 +49,7 @@ class Turn:
     n_selected: int
     n_selected_best: int
     seconds: float
+    recommended: Masks | None = None
 
 
 Callback = Callable[[Turn], object]

@@ -1,7 +1,8 @@
 """What every selector that searches has in common.
 
 A subclass stores its parameters in its constructor and adds :meth:`SearchSelector._make_search`;
-the parameters named under :class:`SearchSelector` must be among them.
+the parameters named under :class:`SearchSelector` must be among them. One that searches another
+fitness than that of an estimator also overrides :meth:`SearchSelector._make_fitness`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from bitsieve import fitness as fitness_room
 from bitsieve._checks import key_of
 from bitsieve._random import seeded
+from bitsieve._scorers import check_scorer
 from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
@@ -26,17 +28,19 @@ from bitsieve.filters.positions import positions_of_scores
 from bitsieve.fitness.taking import takes_missing
 from bitsieve.search import run
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
-from bitsieve.selectors._scoring import check_scoring
 
 __all__ = ["SearchSelector", "weighted_frequency"]
+
+_SEEDS_TRIED = 3
 
 
 class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A feature selector that drives a search over masks with a compiled fitness.
 
-    Expects the parameters ``estimator, cv, n_repeats, scoring, resample, folds, max_iter,
-    max_evaluations, max_time, patience, random_state, n_jobs, checkpoint, resume, dtype, device,
-    callbacks, progress`` on the instance; see :class:`bitsieve.BinarySPSA` for what they mean.
+    Expects the parameters ``max_evaluations, max_time, random_state, folds, checkpoint, resume,
+    callbacks, progress`` on the instance, and for the fitness ``estimator, cv, n_repeats, scoring,
+    resample, n_jobs, dtype, device``; see :class:`bitsieve.BinarySPSA` for what they mean. A
+    subclass with a fitness of its own, and maybe without an estimator, needs only the first.
     """
 
     estimator: Any
@@ -59,11 +63,69 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     #: Parameters that are True or False; a subclass adds its own.
     _FLAGS: tuple[str, ...] = ("resample", "resume")
 
+    #: Whose mask is selected; a subclass whose search has its own answer says "recommended".
+    _CHOOSE: Literal["remeasured", "recommended"] = "remeasured"
+
     support_: NDArray[np.bool_]
 
     @abstractmethod
     def _make_search(self, table: Table) -> Any:
         """Return the search for a table, unseeded: the loop gives it its seed."""
+
+    def _make_fitness(
+        self, table: Table, key: int | None, *, groups: Any, sample_weight: Any
+    ) -> Any:
+        """Return the fitness that masks are searched by, here that of the estimator.
+
+        Parameters
+        ----------
+        table : Table
+        key : int or None
+            The seed of the run; None where a stored run is to draw it.
+        groups, sample_weight : array-like or None
+            As ``fit`` got them.
+
+        Returns
+        -------
+        bitsieve.search.Fitness
+            One that offers ``fingerprint()`` too where runs are to be stored.
+
+        Raises
+        ------
+        ValueError
+            Where a parameter is out of its range or the scorer has no value on some test part.
+        """
+        compiled = fitness_room.compile(
+            self.estimator if key is None else seeded(self.estimator, key),
+            table,
+            None,
+            scoring=self.scoring,
+            cv=self.cv,
+            n_repeats=self.n_repeats,
+            resample=self.resample,
+            groups=groups,
+            sample_weight=sample_weight,
+            # Seeds of fresh folds come from the loop. Fixed ones are the same for every seed, so
+            # that a run with a drawn one is resumed on them, and repeated by ``seed_``.
+            random_state=0,
+            n_jobs=self.n_jobs,
+            dtype=self.dtype,
+            device=self.device,
+            copy=False,  # fit is over before anyone can change them
+        )
+        assert table.y is not None
+        # Fresh folds are tried on a few seeds: how many of a class a fold gets hardly depends.
+        seeds = range(_SEEDS_TRIED if compiled.resample else 1)
+        check_scorer(
+            self.estimator,
+            self.scoring,
+            table.X,
+            table.y,
+            [test for seed in seeds for _, test in compiled.splits(seed)],
+            is_classifier=table.codes is not None,
+            folds=f"cv ({compiled.splits_text})",
+        )
+        return compiled
 
     @abstractmethod
     def _limits(self, n_features: int) -> tuple[int | None, int | None]:
@@ -119,18 +181,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             raise TypeError(
                 f"{type(self).__name__}.fit() got an unexpected keyword argument {unknown[0]!r}"
             )
-        if not hasattr(self.estimator, "fit"):
-            raise ValueError(
-                "estimator must be a scikit-learn estimator, such as KNeighborsClassifier(1), "
-                f"got {self.estimator!r}"
-            )
-        try:
-            np.dtype(self.dtype)
-        except TypeError as error:
-            raise ValueError(
-                f"dtype must be None, numpy.float32 or numpy.float64, got {self.dtype!r}"
-            ) from error
-        self._check_flags()
+        self._check_parameters()
         table = self._check_input(X, y)
         warn_of_copies(
             table.X, None if groups is None else group_codes(groups, table.n_samples), stacklevel=2
@@ -138,31 +189,15 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         key = None if self.random_state is None else key_of(self.random_state)
         if key is None and self.checkpoint is None:
             key = key_of(None)  # a stored run has a drawn key of its own
-        compiled = fitness_room.compile(
-            self.estimator if key is None else seeded(self.estimator, key),
-            table,
-            None,
-            scoring=self.scoring,
-            cv=self.cv,
-            n_repeats=self.n_repeats,
-            resample=self.resample,
-            groups=groups,
-            sample_weight=fit_params.get("sample_weight"),
-            # Seeds of fresh folds come from the loop. Fixed ones are the same for every seed, so
-            # that a run with a drawn one is resumed on them, and repeated by ``seed_``.
-            random_state=0,
-            n_jobs=self.n_jobs,
-            dtype=self.dtype,
-            device=self.device,
-            copy=False,  # fit is over before anyone can change them
+        fitness = self._make_fitness(
+            table, key, groups=groups, sample_weight=fit_params.get("sample_weight")
         )
-        check_scoring(self.estimator, self.scoring, table, compiled)
         search = self._make_search(table)
         max_iter, patience = self._limits(table.n_features)
         try:
             result = run(
                 search,
-                compiled,
+                fitness,
                 max_evaluations=self.max_evaluations,
                 max_time=self.max_time,
                 callbacks=() if self.callbacks is None else self.callbacks,
@@ -170,6 +205,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                 resume=self.resume,
                 random_state=key,
                 folds=self.folds,
+                choose=self._CHOOSE,
                 progress=self.progress,
                 max_iter=max_iter,
                 patience=patience,
@@ -177,20 +213,31 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         except KeyboardInterrupt as stop:
             partial = getattr(stop, "partial_result", None)
             if partial is not None:
-                self._store(partial, table, compiled, search)
+                self._store(partial, table, fitness, search)
             raise
-        self._store(result, table, compiled, search)
+        self._store(result, table, fitness, search)
         return self
 
-    def _check_flags(self) -> None:
-        """Refuse what is merely true or false where True or False is meant.
+    def _check_parameters(self) -> None:
+        """Refuse what the search is not to begin with, before the data are looked at.
 
         Raises
         ------
         ValueError
             Naming the parameter.
         """
-        for name in self._FLAGS:
+        if hasattr(self, "estimator") and not hasattr(self.estimator, "fit"):
+            raise ValueError(
+                "estimator must be a scikit-learn estimator, such as KNeighborsClassifier(1), "
+                f"got {self.estimator!r}"
+            )
+        try:
+            np.dtype(getattr(self, "dtype", None))
+        except TypeError as error:
+            raise ValueError(
+                f"dtype must be None, numpy.float32 or numpy.float64, got {self.dtype!r}"
+            ) from error
+        for name in self._FLAGS:  # not what is merely true or false
             value = getattr(self, name)
             if not isinstance(value, (bool, np.bool_)):
                 raise ValueError(f"{name} must be True or False, got {value!r}")
@@ -204,11 +251,13 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             raise needs_target(self)
         if getattr(y, "ndim", 1) == 2:
             y = column_or_1d(y, warn=True)
+        wrapped = getattr(self, "estimator", None)
+        regresses = wrapped is not None and is_regressor(wrapped)
         table = Table(
             X,
             y,
-            task="regression" if is_regressor(self.estimator) else "classification",
-            missing="keep" if takes_missing(self.estimator) else "error",
+            task=None if wrapped is None else "regression" if regresses else "classification",
+            missing="keep" if wrapped is not None and takes_missing(wrapped) else "error",
         )
         # The table has checked the values; what is left are names and number of the features.
         validate_data(self, X, y, skip_check_array=True)
@@ -218,7 +267,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         """Tell whether a search ended before it could have told anything; a subclass knows."""
         return False
 
-    def _store(self, result: Any, table: Table, compiled: Any, search: Any) -> None:
+    def _store(self, result: Any, table: Table, fitness: Any, search: Any) -> None:
         """Set the fitted attributes; neither table nor fitness is kept."""
         self.support_ = np.array(result.support, dtype=bool)
         self.n_features_ = int(self.support_.sum())
@@ -239,8 +288,8 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.stop_reason_ = dict(result.stop_reason)
         self.stopped_early_ = self._stopped_early(result)
         self.final_cut_ = result.final_cut
-        self.kernel_ = compiled.kernel
-        self.fallback_reason_ = compiled.fallback_reason
+        self.kernel_ = getattr(fitness, "kernel", None)
+        self.fallback_reason_ = getattr(fitness, "fallback_reason", None)
         if table.classes is not None:
             self.classes_ = table.classes
 
@@ -253,7 +302,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         tags.target_tags.required = True
         tags.input_tags.sparse = False
         tags.input_tags.allow_nan = False
-        if hasattr(self.estimator, "fit"):
+        if hasattr(getattr(self, "estimator", None), "fit"):
             wrapped = get_tags(self.estimator)
             tags.input_tags.allow_nan = takes_missing(self.estimator)
             tags.input_tags.positive_only = wrapped.input_tags.positive_only

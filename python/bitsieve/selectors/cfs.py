@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve.discrete import CutCost, Missing
-from bitsieve.filters.information._uncertainty import class_table
-from bitsieve.filters.information.cfs import search_cfs
-from bitsieve.filters.information.entropy_scores import Cut
+from bitsieve.filters.information import Cut, class_table, search_cfs
 from bitsieve.selectors._ranked import RankSelector
 
 __all__ = ["CFS"]

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from bitsieve._threads import effective_n_jobs
-from bitsieve.discrete._levels import CutCost, Method, Missing, find_cuts
-from bitsieve.discrete.categories import Categories
+from bitsieve.discrete import CutCost, Method, Missing, find_cuts
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 
 __all__ = ["Discretizer"]
@@ -142,10 +140,9 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
             n_jobs=self.n_jobs,
         )
         validate_data(self, X, skip_check_array=True)
-        self._cuts, self._categories = found.cuts, Categories.of(X, found.coded)
-        self.cut_points_ = found.cuts.columns()
-        extra = 2 if self.missing == "level" else 1
-        self.n_levels_ = (found.cuts.counts + extra).astype(np.int32)
+        self._cuts = found
+        self.cut_points_ = found.columns()
+        self.n_levels_ = found.n_levels
         return self
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
@@ -168,19 +165,10 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
             that are not allowed.
         """
         check_is_fitted(self)
-        array = validate_data(
-            self,
-            self._categories.encode(X),
-            reset=False,
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite="allow-nan" if self.missing == "level" else True,
-        )
-        return self._cuts.apply(
-            array,
-            missing_level=self.missing == "level",
-            n_threads=effective_n_jobs(self.n_jobs),
-        )
+        # The values are checked below; what is no table is refused in scikit-learn's words.
+        table = len(getattr(X, "shape", (1, 1))) == 2
+        validate_data(self, X, reset=False, skip_check_array=table)
+        return self._cuts.apply(X, n_jobs=self.n_jobs).codes.copy()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

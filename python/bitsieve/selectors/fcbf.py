@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bitsieve.discrete import CutCost, Missing
 from bitsieve.filters import fcbf
-from bitsieve.filters.information.entropy_scores import Cut
+from bitsieve.filters.information import Cut
 from bitsieve.selectors._ranked import RankSelector
 
 __all__ = ["FCBF"]

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from bitsieve.data.inputs import width_of
 from bitsieve.data.validation import Task
+from bitsieve.discrete import Discretization, Missing
 from bitsieve.filters import information_selection, mrmr
-from bitsieve.filters.information._tables import Correction, Discretization, Missing
+from bitsieve.filters.information import Correction
 from bitsieve.filters.information.mrmr import Criterion as MRMRCriterion
 from bitsieve.filters.information.mrmr import Redundancy, Relevance
 from bitsieve.filters.information.selection import Criterion

@@ -2,8 +2,8 @@
 // sample where it has many; of a sparse table the entries alone where they are few.
 //
 //   codes uint8 (n, p) --tile by tile--> DiscreteTable     one Feature a column
-//   target, chosen feature, both together --> Variable     planes and codes of one variable
-//   Counter (scratch memory of a thread): Feature x Variable -> contingency table -> sum of k log k
+//   target, feature, several together -> Variable          planes and codes of one variable
+//   Counter (contingency.hpp): Feature x Variable -> contingency table
 //
 // Memory: (levels - 1) * n / 8 bytes a feature, or n from most_plane_levels on; 5 bytes an entry of
 // features that few_entries says, which are counted in time proportional to their entries.
@@ -14,28 +14,10 @@
 #include <vector>
 
 #include "bitsieve/core/aligned.hpp"
-#include "bitsieve/discrete/entropy.hpp"
+#include "bitsieve/discrete/variable.hpp"
 #include "bitsieve/isa/information_kernels.hpp"
 
 namespace bitsieve {
-
-// One variable beside which all features are counted: a target, a chosen feature, or several at
-// once. Its levels are those that occur, in the order of their codes.
-struct Variable {
-  std::vector<std::uint32_t> codes;    // of each sample, in [0, levels)
-  std::vector<std::uint32_t> margins;  // samples a level
-  std::vector<std::uint64_t> planes;   // (levels - 1) x words; empty where levels are many
-  std::size_t levels = 0;
-  std::size_t cells = 0;  // of all combinations, those that do not occur among them
-
-  PlaneView view() const { return {planes.data(), margins.data(), levels}; }
-};
-
-// From n codes below `bound`; cells counts the levels that occur unless it is given.
-Variable make_variable(const std::uint32_t* codes, std::size_t n, std::size_t bound,
-                       std::size_t cells = 0);
-// Both at once.
-Variable combine(const Variable& a, const Variable& b, std::size_t n);
 
 class DiscreteTable {
  public:
@@ -83,52 +65,37 @@ class DiscreteTable {
   const std::uint32_t* margins(std::size_t f) const {
     return margins_[f / block].data() + margin_at_[f];
   }
+  // The code of each of the levels of a feature that occur, ascending.
+  const std::uint8_t* values(std::size_t f) const {
+    return values_[f / block].data() + margin_at_[f];
+  }
+  // Of each sample its place among these levels.
   void codes(std::size_t f, std::uint8_t* out) const;
   Variable variable(std::size_t f) const;
 
   static constexpr std::size_t block = 64;  // features a tile, and a piece of memory
 
  private:
-  // Sets up the features of a block, each by add(k, margins, planes).
+  // Sets up the features of a block, each by add(first, count, scratch).
   template <typename Add>
   void build(int n_threads, const Add& add);
-  void add_entries(std::size_t f, std::size_t bound, std::vector<std::uint32_t>& margins);
-  void add_column(std::size_t f, std::uint8_t* codes, std::size_t bound, std::uint64_t* found,
-                  std::vector<std::uint32_t>& margins, AlignedVector<std::uint64_t>& planes);
+  // Each adds to the pieces of the feature's block.
+  void add_entries(std::size_t f, std::size_t bound);
+  void add_column(std::size_t f, std::uint8_t* codes, std::size_t bound, std::uint64_t* found);
+  // `values`: what the codes stood for; nullptr for themselves.
   void add_planes(std::size_t f, const std::uint8_t* codes, std::size_t bound,
-                  std::uint64_t* found, std::vector<std::uint32_t>& margins,
-                  AlignedVector<std::uint64_t>& planes);
-  void add_codes(std::size_t f, std::uint8_t* codes, std::size_t bound,
-                 std::vector<std::uint32_t>& margins, AlignedVector<std::uint64_t>& planes);
+                  const std::uint8_t* values, std::uint64_t* found);
+  void add_codes(std::size_t f, std::uint8_t* codes, std::size_t bound);
 
   std::size_t n_, p_;
   std::vector<std::uint16_t> levels_;
   std::vector<std::uint32_t> plane_at_, margin_at_;  // within the block; bytes of codes as words
   std::vector<AlignedVector<std::uint64_t>> planes_;
   std::vector<std::vector<std::uint32_t>> margins_;
+  std::vector<std::vector<std::uint8_t>> values_;  // of each margin
   std::vector<std::int64_t> entry_begin_;  // a feature and one; empty ranges: not by entries
   std::vector<std::int32_t> entry_rows_;
   std::vector<std::uint8_t> entry_levels_, entry_rest_;
-};
-
-// Counts features of one table against variables. One a thread.
-class Counter {
- public:
-  Counter(const DiscreteTable& table, const EntropyTable& entropy);
-
-  // The sum of the joint table of feature f and v, as EntropyTable::sum gives it.
-  std::int64_t joint(std::size_t f, const Variable& v);
-
-  // The feature's own.
-  std::int64_t single(std::size_t f);
-
- private:
-  const DiscreteTable& table_;
-  const EntropyTable& entropy_;
-  std::size_t decoded_;  // the feature whose codes are at hand
-  std::vector<std::uint8_t> codes_;
-  std::vector<std::uint32_t> counts_;
-  std::vector<std::uint64_t> keys_;
 };
 
 }  // namespace bitsieve

@@ -22,8 +22,7 @@
 #include <cstddef>
 #include <string>
 
-#include "bitsieve/discrete/entropy.hpp"
-#include "bitsieve/discrete/table.hpp"
+#include "bitsieve/discrete/contingency.hpp"
 #include "bitsieve/filters/selection.hpp"
 
 namespace bitsieve {

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve.discrete._levels import CutCost, Missing
-from bitsieve.filters.information._uncertainty import class_table
+from bitsieve.discrete import CutCost, Missing
+from bitsieve.filters.information.uncertainty import class_table
 
 __all__ = ["gain_ratio", "gini", "information_gain", "symmetrical_uncertainty"]
 
@@ -275,7 +275,12 @@ def gini(
     )
     prior = np.bincount(table.codes).astype(np.float64)
     impure = float(np.sum(prior**2)) / len(table.codes) ** 2
-    counted = table.source.counts(table.codes, len(prior), _CELLS)
+    n_features, widest = table.n_features, int(table.table.n_levels.max())
+    step = max(1, _CELLS // (widest * len(prior)))
+    counted = (
+        table.table.contingency(table.codes, features=range(f, min(f + step, n_features)))
+        for f in range(0, n_features, step)
+    )
     scores = np.concatenate([_purity(counts) for counts in counted]) / len(table.codes) - impure
     return np.where(table.entropies > 0, np.maximum(scores, 0.0), 0.0)
 

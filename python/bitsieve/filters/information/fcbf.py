@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._checks import is_number
-from bitsieve.discrete._levels import CutCost, Missing
-from bitsieve.filters.information._uncertainty import ClassTable, class_table
+from bitsieve.discrete import CutCost, Missing
 from bitsieve.filters.information.entropy_scores import Cut
+from bitsieve.filters.information.uncertainty import ClassTable, class_table
 from bitsieve.filters.positions import best_first
 
 __all__ = ["fcbf"]

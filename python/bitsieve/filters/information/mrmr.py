@@ -12,14 +12,13 @@ from bitsieve import _core
 from bitsieve._errors import plural
 from bitsieve._random import seed_of_32_bits
 from bitsieve._threads import effective_n_jobs
-from bitsieve.data import Table
-from bitsieve.data.columns import Columns, centred_numbers, check_columns
-from bitsieve.data.inputs import refuse_constant
+from bitsieve.data.inputs import Inputs, check_input, refuse_constant
 from bitsieve.data.validation import Task
-from bitsieve.filters.information._tables import Correction, Discretization, Missing
+from bitsieve.discrete import Discretization, Missing
+from bitsieve.filters.information._tables import Correction
 from bitsieve.filters.information.selection import information_selection
 from bitsieve.filters.positions import wanted
-from bitsieve.filters.univariate._moments import scaled_columns, scaled_sparse
+from bitsieve.filters.univariate._moments import centred_numbers, scaled_columns, scaled_sparse
 
 __all__ = ["mrmr"]
 
@@ -221,11 +220,7 @@ def mrmr(
         raise ValueError(
             f"relevance must be 'f', 'ks', 'random_forest' or a function, got {relevance!r}"
         )
-    if isinstance(X, Table):
-        X.refuse_missing()
-        y, task = (X.y, task or X.task) if y is None else (y, task)
-        X = X.X
-    columns = check_columns(X, y, task=task, sparse=True)
+    columns = check_input(X, y, task=task, sparse=True, defer=True)
     if not len(columns.classes):
         refuse_constant(columns.y)
     n_select = wanted(n_features, columns.n_features)
@@ -246,7 +241,7 @@ def mrmr(
     return (order, scores) if return_scores else order
 
 
-def _unit_columns(columns: Columns, ranks: bool, scored: bool, n_threads: int) -> _core.UnitColumns:
+def _unit_columns(columns: Inputs, ranks: bool, scored: bool, n_threads: int) -> _core.UnitColumns:
     n, n_classes = columns.n_samples, len(columns.classes)
     options: dict[str, Any] = {"ranks": ranks, "n_threads": n_threads}
     if scored and n_classes:
@@ -274,7 +269,7 @@ def _unit_columns(columns: Columns, ranks: bool, scored: bool, n_threads: int) -
 
 
 def _relevance(
-    columns: Columns, relevance: Any, criterion: str, random_state: Any, n_threads: int
+    columns: Inputs, relevance: Any, criterion: str, random_state: Any, n_threads: int
 ) -> Scores:
     if relevance == "ks":
         return _kolmogorov_smirnov(columns)
@@ -297,7 +292,7 @@ def _relevance(
     return values
 
 
-def _importances(columns: Columns, y: Any, random_state: Any, n_threads: int) -> Scores:
+def _importances(columns: Inputs, y: Any, random_state: Any, n_threads: int) -> Scores:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     forest = RandomForestClassifier if len(columns.classes) else RandomForestRegressor
@@ -305,7 +300,7 @@ def _importances(columns: Columns, y: Any, random_state: Any, n_threads: int) ->
     return np.asarray(model.fit(columns.X, y).feature_importances_, dtype=np.float64)
 
 
-def _kolmogorov_smirnov(columns: Columns) -> Scores:
+def _kolmogorov_smirnov(columns: Inputs) -> Scores:
     """Largest distance between the distributions of a class and of all others, in the mean."""
     if not len(columns.classes):
         raise ValueError("relevance='ks' compares classes, but y is numeric; use 'f'")

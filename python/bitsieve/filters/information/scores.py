@@ -15,20 +15,22 @@ from bitsieve._checks import whole
 from bitsieve._errors import plural
 from bitsieve._random import seed_of_32_bits
 from bitsieve._threads import effective_n_jobs
-from bitsieve.data.columns import Columns, check_columns, is_sparse
-from bitsieve.data.inputs import FilterInput, check_input, refuse_constant
-from bitsieve.data.mixed import code_categories, discrete_mask
+from bitsieve.data.inputs import check_input, is_sparse, refuse_constant
 from bitsieve.data.validation import Task
-from bitsieve.discrete._sparse import BLOCK
-from bitsieve.filters.information._tables import (
-    Coded,
-    Correction,
+from bitsieve.discrete import (
+    DiscreteTable,
     Discretization,
     Missing,
-    coded_target,
+    Options,
+    Variable,
+    check_discretization,
+    inputs_for,
+)
+from bitsieve.filters.information._tables import (
+    Correction,
     correction_of,
-    discrete_table,
     table_and_target,
+    variable_of_numbers,
 )
 
 __all__ = [
@@ -39,6 +41,8 @@ __all__ = [
 ]
 
 Scores = NDArray[np.float64]
+
+_BLOCK = 1 << 21  # values of a sparse table that are dense at a time
 
 
 def entropy(
@@ -80,16 +84,14 @@ def entropy(
     array([0.693147, 0.      ])
     """
     name, weight = correction_of(correction, prior)
-    found = discrete_table(
-        X,
-        y,
-        discretization=discretization,
+    options = Options(
+        method=check_discretization(discretization),
         n_bins=n_bins,
         missing=missing,
-        discrete_features=discrete_features,
-        n_jobs=n_jobs,
+        n_threads=effective_n_jobs(n_jobs),
     )
-    return _from_zero(found.table.entropies(name, weight))
+    inputs = inputs_for(X, y, options, discrete_features, sparse=True, wholes=True)
+    return _from_zero(DiscreteTable.of_inputs(inputs, options).core.entropies(name, weight))
 
 
 def mutual_information(
@@ -201,7 +203,7 @@ def mutual_information(
     found, target = table_and_target(
         X, y, task, discretization, n_bins, missing, discrete_features, n_jobs
     )
-    values = found.table.mutual_information(
+    values = found.core.mutual_information(
         target.codes, target.n_levels, correction=name, prior=weight
     )
     return _from_zero(values)
@@ -257,7 +259,7 @@ def conditional_mutual_information(
         X, y, task, discretization, n_bins, missing, discrete_features, n_jobs
     )
     known = _condition(given, found.n_samples, discretization, n_bins)
-    values = found.table.conditional_mutual_information(
+    values = found.core.conditional_mutual_information(
         target.codes,
         target.n_levels,
         known.codes,
@@ -313,7 +315,7 @@ def joint_mutual_information(
         X, y, task, discretization, n_bins, missing, discrete_features, n_jobs
     )
     known = _condition(given, found.n_samples, discretization, n_bins)
-    values = found.table.joint_mutual_information(
+    values = found.core.joint_mutual_information(
         target.codes,
         target.n_levels,
         known.codes,
@@ -329,7 +331,7 @@ def _from_zero(values: Scores) -> Scores:
     return np.maximum(values, 0.0, out=values)
 
 
-def _condition(given: Any, n_samples: int, discretization: str | None, n_bins: int) -> Coded:
+def _condition(given: Any, n_samples: int, discretization: str | None, n_bins: int) -> Variable:
     columns = np.asarray(given)
     if columns.ndim not in (1, 2) or columns.size == 0:
         raise ValueError(
@@ -340,28 +342,20 @@ def _condition(given: Any, n_samples: int, discretization: str | None, n_bins: i
             f"X has {plural(n_samples, 'sample')} but given has {len(columns)}; pass one value a "
             "sample"
         )
-    parts = []
+    both: Variable | None = None
     for column in columns.reshape(n_samples, -1).T:
         _refuse_missing(column)
         try:
-            _, codes = np.unique(column, return_inverse=True)
-        except TypeError:
+            part = Variable.of(column)
+        except ValueError:
             raise ValueError(
                 "given must hold numbers or text, but a column holds both; pass it as text"
             ) from None
         if column.dtype.kind == "f" and (column != np.rint(column)).any():
-            parts.append(
-                coded_target(
-                    column,
-                    n_samples,
-                    task="regression",
-                    discretization=discretization,
-                    n_bins=n_bins,
-                )
-            )
-        else:
-            parts.append(Coded(codes.astype(np.int32).reshape(-1), int(codes.max()) + 1))
-    return _combined(parts)
+            part = variable_of_numbers(column, discretization, n_bins)
+        both = part if both is None else both.combined(part)
+    assert both is not None
+    return both
 
 
 def _refuse_missing(column: NDArray[Any]) -> None:
@@ -375,16 +369,6 @@ def _refuse_missing(column: NDArray[Any]) -> None:
         )
 
 
-def _combined(parts: list[Coded]) -> Coded:
-    """One level for each combination that occurs."""
-    both = parts[0]
-    for part in parts[1:]:
-        pairs = both.codes.astype(np.int64) * part.n_levels + part.codes
-        levels, codes = np.unique(pairs, return_inverse=True)
-        both = Coded(codes.astype(np.int32).reshape(-1), len(levels))
-    return both
-
-
 def _by_neighbours(
     X: Any,
     y: Any,
@@ -396,18 +380,11 @@ def _by_neighbours(
 ) -> Scores:
     from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
-    checked: Columns | FilterInput
-    if is_sparse(X):
-        checked = check_columns(X, y, task=task, sparse=True)
-        discrete = discrete_mask(discrete_features, checked.n_features, None, [])
-        step = max(1, BLOCK // checked.n_samples)
-    else:
-        frame, coded = code_categories(
-            X, () if isinstance(discrete_features, (str, bool)) else discrete_features
-        )
-        checked = check_input(frame, y, task=task)
-        discrete = discrete_mask(discrete_features, checked.n_features, checked.names, coded)
-        step = checked.n_features
+    checked = check_input(
+        X, y, task=task, sparse=True, categories=True, discrete_features=discrete_features
+    )
+    # As many columns of a sparse matrix at a time as may be dense.
+    step = max(1, _BLOCK // checked.n_samples) if checked.is_sparse else checked.n_features
     classes = len(checked.classes) > 0
     if not classes:
         refuse_constant(checked.y)
@@ -424,7 +401,7 @@ def _by_neighbours(
             estimate(
                 block.toarray() if is_sparse(block) else block,
                 checked.codes if classes else checked.y,
-                discrete_features=discrete[first : first + step],
+                discrete_features=checked.discrete[first : first + step],
                 **options,
             )
         )

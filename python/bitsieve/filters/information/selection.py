@@ -11,13 +11,8 @@ from bitsieve import _core
 from bitsieve._checks import is_number, whole
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import Task
-from bitsieve.filters.information._tables import (
-    Correction,
-    Discretization,
-    Missing,
-    correction_of,
-    table_and_target,
-)
+from bitsieve.discrete import Discretization, Missing
+from bitsieve.filters.information._tables import Correction, correction_of, table_and_target
 from bitsieve.filters.positions import wanted
 
 __all__ = ["Criterion", "information_selection"]
@@ -183,7 +178,7 @@ def information_selection(
             f"to {MOST}; pass n_features"
         )
     order, scores, _ = _core.greedy_information(
-        found.table,
+        found.core,
         target.codes,
         target.n_levels,
         criterion=chosen,

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bitsieve import _core
 from bitsieve._checks import is_number, key_of, whole
-from bitsieve._errors import name_columns, plural
+from bitsieve._errors import MissingValues, NumericTarget, name_columns, plural
+from bitsieve._random import Random, Stream
 from bitsieve._threads import effective_n_jobs
-from bitsieve.data.inputs import FilterInput, check_input, refuse_constant
-from bitsieve.data.merged import refuse_merged
-from bitsieve.data.mixed import code_categories, discrete_mask, feature_names
+from bitsieve.data.inputs import Inputs, check_input, refuse_constant
+from bitsieve.data.validation import Task
 from bitsieve.discrete._levels import MAX_LEVELS
 
 __all__ = [
@@ -113,15 +113,8 @@ def make_problem(
     _check_choice("diff", diff, get_args(Difference))
     _check_choice("precision", precision, get_args(Precision))
     limits = _check_ramp(ramp)
-    table, coded = code_categories(
-        X, () if isinstance(discrete_features, str) else discrete_features
-    )
-    data, incomplete = _check_data(table, y, task, allow_nan=missing != "error")
-    names = data.names or feature_names(X)
-    discrete = discrete_mask(discrete_features, data.n_features, names, coded)
-    if discrete.any():
-        refuse_merged(X, discrete)
-    discrete = _not_binary(data.X, discrete)
+    data = _check_data(X, y, task, discrete_features, missing)
+    discrete = _not_binary(data.X, data.discrete)
     classes = task == "classification"
     return Problem(
         X=_compact_codes(data.X, discrete, effective_n_jobs(n_jobs)),
@@ -130,9 +123,9 @@ def make_problem(
         n_classes=len(data.classes) if classes else 1,
         rows=_sample(data.n_samples, n_instances, random_state),
         discrete=discrete,
-        feature_weights=_check_weights(feature_weights, data.n_features, names),
+        feature_weights=_check_weights(feature_weights, data.n_features, data.names),
         ramp=limits if diff == "ramp" else None,
-        incomplete=incomplete,
+        incomplete=data.has_missing,
         ignore=missing == "ignore",
         precision=precision,
         n_threads=effective_n_jobs(n_jobs),
@@ -173,22 +166,25 @@ def nearest_weights(
     return weights[weights > 0.0]
 
 
-def _check_data(X: Any, y: Any, task: Any, *, allow_nan: bool) -> tuple[FilterInput, bool]:
-    """Check X and y; most tables are complete, and one pass over X finds that out."""
+def _check_data(X: Any, y: Any, task: Task, discrete_features: Any, missing: Missing) -> Inputs:
+    """Check X and y, and say which options would let through what is refused."""
     try:
-        return check_input(X, y, task=task), False
-    except ValueError as error:
-        text = str(error)
-        if task == "classification" and text.startswith("Unknown label type: continuous"):
-            reason = text.partition(";")[0]
-            raise ValueError(
-                f"{reason}; rrelieff scores features against numbers, or bin y into classes first"
-            ) from None
-        if not text.startswith("Input X contains NaN"):
-            raise
-        if not allow_nan:
-            raise ValueError(f"{text}; or pass missing='probabilistic' or 'ignore'") from None
-    return check_input(X, y, task=task, allow_nan=True), True
+        return check_input(
+            X,
+            y,
+            task=task,
+            missing="error" if missing == "error" else "keep",
+            categories=True,
+            discrete_features=discrete_features,
+            distinct="discrete",
+        )
+    except NumericTarget as error:
+        reason = str(error).partition(";")[0]
+        raise NumericTarget(
+            f"{reason}; rrelieff scores features against numbers, or bin y into classes first"
+        ) from None
+    except MissingValues as error:
+        raise MissingValues(f"{error}; or pass missing='probabilistic' or 'ignore'") from None
 
 
 def _compact_codes(X: NDArray[Any], discrete: NDArray[np.bool_], n_threads: int) -> NDArray[Any]:
@@ -244,9 +240,8 @@ def _sample(n_samples: int, n_instances: int | None, random_state: Any) -> NDArr
             f"n_instances is {count}, but X has {plural(n_samples, 'sample')}; pass at most as "
             "many, or None for all"
         )
-    generator = np.random.Generator(np.random.Philox(key=key_of(random_state)))
-    drawn = generator.permutation(n_samples)[:count]
-    return np.sort(drawn).astype(np.int64)
+    drawn = Random(key_of(random_state), Stream.instances).choice(n_samples, count)
+    return np.sort(drawn)
 
 
 def _check_numbers(y: NDArray[Any]) -> NDArray[np.float64]:

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from bitsieve import _core
 from bitsieve._threads import effective_n_jobs
-from bitsieve.data.columns import BLOCK, Columns
+from bitsieve.data.inputs import Inputs
 
 __all__ = [
+    "BLOCK",
     "Moments",
+    "centred_numbers",
     "class_moments",
     "in_blocks",
     "scaled_columns",
@@ -28,6 +30,9 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+
+#: Features that numpy works on at a time: the arrays in between stay in cache.
+BLOCK = 16_384
 
 #: Sums of squares below this may have lost digits to underflow.
 _TINY = 1e-280
@@ -59,7 +64,7 @@ class Moments:
 
 
 def class_moments(
-    columns: Columns, codes: NDArray[np.int32], n_classes: int, n_jobs: int | None
+    columns: Inputs, codes: NDArray[np.int32], n_classes: int, n_jobs: int | None
 ) -> Moments:
     """Sums over the classes that ``codes`` stand for.
 
@@ -85,7 +90,7 @@ def class_moments(
     return Moments(counts, mean, square, exponents)
 
 
-def target_moments(columns: Columns, y: Floats, n_jobs: int | None) -> tuple[Floats, Floats]:
+def target_moments(columns: Inputs, y: Floats, n_jobs: int | None) -> tuple[Floats, Floats]:
     """Return sums of squares of each feature, and of its products with y, which sums to zero.
 
     Both are centred; squares and products of one feature may share a power of two and its square
@@ -108,6 +113,17 @@ def target_moments(columns: Columns, y: Floats, n_jobs: int | None) -> tuple[Flo
     return square, cross
 
 
+def centred_numbers(y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return y, which varies, less its mean, in a unit in which its squares fit into float64."""
+    with np.errstate(over="ignore"):
+        shifted = y - y[0]  # first, so that an offset does not eat the digits
+    if not np.isfinite(shifted).all():
+        shifted = y / 4 - y[0] / 4
+    shifted /= np.abs(shifted).max()
+    out: NDArray[np.float64] = shifted - shifted.mean()
+    return out
+
+
 def in_blocks(function: Callable[[Moments], Floats], moments: Moments) -> Floats:
     """Apply a formula to a few thousand features at a time, so that what it makes stays in cache.
 
@@ -126,7 +142,7 @@ def in_blocks(function: Callable[[Moments], Floats], moments: Moments) -> Floats
     return out
 
 
-def _doubtful(columns: Columns, mean: Floats, square: Floats) -> NDArray[np.int64] | None:
+def _doubtful(columns: Inputs, mean: Floats, square: Floats) -> NDArray[np.int64] | None:
     """Features whose squares left the range of float64, after NaN and infinity were refused."""
     with np.errstate(over="ignore", invalid="ignore"):
         fine = bool(np.isfinite(mean.sum() + square.sum()))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bitsieve._checks import whole
 from bitsieve._errors import plural
-from bitsieve.data.columns import check_columns
+from bitsieve.data.inputs import check_input
 from bitsieve.data.validation import Task
 from bitsieve.filters.p_values import upper_f
 from bitsieve.filters.univariate._moments import Moments, class_moments, in_blocks
@@ -69,7 +69,7 @@ def f_test(
     >>> f_test(X, ["a", "a", "b", "b"])
     array([18.,  0.])
     """
-    columns = check_columns(X, y, task=task, sparse=True)
+    columns = check_input(X, y, task=task, sparse=True, defer=True)
     n, n_classes = columns.n_samples, len(columns.classes)
     if n_classes == 0:
         if n < 3:
@@ -125,7 +125,7 @@ def fisher_score(X: Any, y: Any = None, *, n_jobs: int | None = None) -> Floats:
     >>> fisher_score([[1.0], [3.0], [7.0], [9.0]], [0, 0, 1, 1])
     array([9.])
     """
-    columns = check_columns(X, y, task="classification", sparse=True)
+    columns = check_input(X, y, task="classification", sparse=True, defer=True)
     moments = class_moments(columns, columns.codes, len(columns.classes), n_jobs)
     return in_blocks(_fisher, moments)
 
@@ -162,7 +162,7 @@ def variance(X: Any, y: Any = None, *, ddof: int = 0, n_jobs: int | None = None)
     array([1., 0.])
     """
     whole("ddof", ddof, 0)
-    columns = check_columns(X, None, task=None, sparse=True, target=False)
+    columns = check_input(X, sparse=True, target=False, defer=True)
     if ddof >= columns.n_samples:
         raise ValueError(
             f"ddof must be below the number of samples ({columns.n_samples}), got {ddof}"

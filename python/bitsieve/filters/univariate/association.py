@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 from bitsieve import _core
 from bitsieve._errors import shorten
 from bitsieve._threads import effective_n_jobs
-from bitsieve.data.columns import Columns, centred_numbers, check_columns
-from bitsieve.data.merged import refuse_merged
+from bitsieve.data.inputs import Inputs, check_input
 from bitsieve.filters.p_values import two_sided_r, upper_chi2, upper_f
-from bitsieve.filters.univariate._moments import class_moments, in_blocks, target_moments
+from bitsieve.filters.univariate._moments import (
+    centred_numbers,
+    class_moments,
+    in_blocks,
+    target_moments,
+)
 
 __all__ = ["pearson", "spearman"]
 
@@ -74,7 +78,7 @@ def pearson(
     >>> pearson([[1.0, 2.0], [2.0, 2.0], [3.0, 5.0]], [0.1, 0.2, 0.3]).round(4)
     array([1.   , 0.866])
     """
-    columns = check_columns(X, y, task=None, sparse=True)
+    columns = check_input(X, y, task=None, sparse=True, defer=True)
     numbers = columns.numbers()
     if numbers is not None:
         r, rest = _correlation(columns, numbers, n_jobs)
@@ -149,8 +153,7 @@ def spearman(
     >>> spearman([[1.0, 9.0], [8.0, 4.0], [9.0, 1.0]], [0.1, 0.2, 3.0], signed=True)
     array([ 1., -1.])
     """
-    refuse_merged(X)
-    columns = check_columns(X, y, task=None)
+    columns = check_input(X, y, task=None, distinct="all", defer=True)
     numbers = columns.numbers()
     if numbers is None:
         _refuse_sign(columns, signed)
@@ -173,7 +176,7 @@ def spearman(
     return (scores, two_sided_r(scores, n)) if p_values else scores
 
 
-def squared_correlation(columns: Columns, n_jobs: int | None) -> tuple[Floats, Floats]:
+def squared_correlation(columns: Inputs, n_jobs: int | None) -> tuple[Floats, Floats]:
     """Squared correlation with a numeric target, and what is missing to 1."""
     numbers = columns.numbers()
     assert numbers is not None
@@ -181,7 +184,7 @@ def squared_correlation(columns: Columns, n_jobs: int | None) -> tuple[Floats, F
     return r**2, rest
 
 
-def _correlation(columns: Columns, y: Floats, n_jobs: int | None) -> tuple[Floats, Floats]:
+def _correlation(columns: Inputs, y: Floats, n_jobs: int | None) -> tuple[Floats, Floats]:
     """Correlation with y, and 1 - r^2: of an exact line 0, and of no other feature."""
     centred = centred_numbers(y)
     unit = centred / np.sqrt(centred @ centred)
@@ -227,7 +230,7 @@ def _ranks(values: Floats) -> Floats:
     return out
 
 
-def _refuse_sign(columns: Columns, signed: bool) -> None:
+def _refuse_sign(columns: Inputs, signed: bool) -> None:
     if signed:
         raise ValueError(
             f"a sign needs numbers or two labels, but y has {len(columns.classes)} labels: "

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from bitsieve import _core
 from bitsieve._errors import name_columns
 from bitsieve._threads import effective_n_jobs
-from bitsieve.data.columns import BLOCK, Columns, check_columns
+from bitsieve.data.inputs import Inputs, check_input
 from bitsieve.filters.p_values import upper_chi2
+from bitsieve.filters.univariate._moments import BLOCK
 
 __all__ = ["chi2"]
 
@@ -63,8 +64,8 @@ def chi2(
     >>> chi2([[1, 4], [0, 4], [5, 4], [6, 4]], ["a", "a", "b", "b"]).round(4)
     array([8.3333, 0.    ])
     """
-    columns = check_columns(X, y, task="classification", sparse=True)
-    _refuse_negative(columns, getattr(X, "columns", None))
+    columns = check_input(X, y, task="classification", sparse=True, defer=True)
+    _refuse_negative(columns)
     n_classes, p = len(columns.classes), columns.n_features
     observed = _observed(columns, n_jobs)
     share = (columns.counts / columns.n_samples)[:, None]
@@ -89,7 +90,7 @@ def chi2(
     return (scores, upper_chi2(scores, n_classes - 1)) if p_values else scores
 
 
-def _observed(columns: Columns, n_jobs: int | None) -> Floats:
+def _observed(columns: Inputs, n_jobs: int | None) -> Floats:
     """Sums a class of sparse columns; of dense ones means, less the first sample's value."""
     n_classes, p = len(columns.classes), columns.n_features
     if not columns.is_sparse:
@@ -108,7 +109,7 @@ def _observed(columns: Columns, n_jobs: int | None) -> Floats:
     return sums.reshape(n_classes, p).astype(np.float64)
 
 
-def _refuse_negative(columns: Columns, names: Any) -> None:
+def _refuse_negative(columns: Inputs) -> None:
     X = columns.X
     least = X.data.min(initial=0.0) if columns.is_sparse else X.min()
     if not least < 0:  # NaN comes up later
@@ -117,9 +118,8 @@ def _refuse_negative(columns: Columns, names: Any) -> None:
         where = np.searchsorted(X.indptr, np.flatnonzero(X.data < 0), side="right") - 1
     else:
         where = np.flatnonzero((X < 0).any(axis=0))
-    labels = None if names is None else [str(name) for name in names]
+    named = name_columns(np.unique(where).tolist(), columns.names)
     raise ValueError(
         f"chi2 is for counts, but X has negative values, the least {least:.6g}, in "
-        f"{name_columns(np.unique(where).tolist(), labels)}; shift them, discretise them, or use "
-        "f_test (Negative values in data)"
+        f"{named}; shift them, discretise them, or use f_test (Negative values in data)"
     )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._errors import shorten
-from bitsieve.data.columns import Columns, check_columns
+from bitsieve.data.inputs import Inputs, check_input
 from bitsieve.filters.p_values import two_sided_t
 from bitsieve.filters.univariate._moments import Moments, class_moments, in_blocks
 
@@ -65,7 +65,7 @@ def signal_to_noise(
     >>> signal_to_noise(X, ["a", "a", "b", "b"]).round(4)
     array([2.1213, 0.    ])
     """
-    columns = check_columns(X, y, task="classification", sparse=True)
+    columns = check_input(X, y, task="classification", sparse=True, defer=True)
     _check_signed(columns, signed)
     moments = class_moments(columns, columns.codes, len(columns.classes), n_jobs)
 
@@ -140,7 +140,7 @@ def t_test(
     >>> t.round(4), p.round(4)
     (array([4.2426, 0.    ]), array([0.0513, 1.    ]))
     """
-    columns = check_columns(X, y, task="classification", sparse=True)
+    columns = check_input(X, y, task="classification", sparse=True, defer=True)
     _check_signed(columns, signed)
     counts = columns.counts
     if columns.n_samples < 3:
@@ -231,7 +231,7 @@ def _bonferroni(p: Floats, n_classes: int) -> Floats:
     return p if n_classes == 2 else np.minimum(p * n_classes, 1.0)
 
 
-def _check_signed(columns: Columns, signed: bool) -> None:
+def _check_signed(columns: Inputs, signed: bool) -> None:
     if signed and len(columns.classes) != 2:
         raise ValueError(
             f"a sign needs two classes, but y has {len(columns.classes)}: "
@@ -239,7 +239,7 @@ def _check_signed(columns: Columns, signed: bool) -> None:
         )
 
 
-def _check_welch(columns: Columns, counts: Floats) -> None:
+def _check_welch(columns: Inputs, counts: Floats) -> None:
     alone = columns.classes[counts < 2].tolist()
     if alone:
         raise ValueError(

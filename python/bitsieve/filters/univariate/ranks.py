@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from bitsieve import _core
 from bitsieve._errors import shorten
 from bitsieve._threads import effective_n_jobs
-from bitsieve.data.columns import Columns, check_columns
-from bitsieve.data.merged import refuse_merged
+from bitsieve.data.inputs import Inputs, check_input
 from bitsieve.filters.p_values import two_sided_normal, upper_chi2
 
 __all__ = ["auc", "kruskal_wallis"]
@@ -87,8 +86,7 @@ def auc(
     """
     if multiclass not in ("mean", "largest"):
         raise ValueError(f"multiclass must be 'mean' or 'largest', got {multiclass!r}")
-    refuse_merged(X)
-    columns = check_columns(X, y, task="classification")
+    columns = check_input(X, y, task="classification", distinct="all", defer=True)
     n_classes, counts = len(columns.classes), columns.counts
     if n_classes > 2 and signed:
         raise ValueError(
@@ -157,13 +155,12 @@ def kruskal_wallis(
     >>> kruskal_wallis([[1.0, 5.0], [2.0, 5.0], [7.0, 5.0], [9.0, 5.0]], [0, 0, 1, 1])
     array([2.4, 0. ])
     """
-    refuse_merged(X)
-    columns = check_columns(X, y, task="classification")
+    columns = check_input(X, y, task="classification", distinct="all", defer=True)
     scores = kruskal_statistic(columns, n_jobs)
     return (scores, upper_chi2(scores, len(columns.classes) - 1)) if p_values else scores
 
 
-def kruskal_statistic(columns: Columns, n_jobs: int | None) -> Floats:
+def kruskal_statistic(columns: Inputs, n_jobs: int | None) -> Floats:
     """H of columns that were checked."""
     sums, ties = _rank_sums(columns, n_jobs)
     n = float(columns.n_samples)
@@ -176,14 +173,14 @@ def kruskal_statistic(columns: Columns, n_jobs: int | None) -> Floats:
     return np.where(constant, 0.0, total / np.where(constant, 1.0, rest))
 
 
-def _rank_sums(columns: Columns, n_jobs: int | None) -> tuple[Floats, Floats]:
+def _rank_sums(columns: Inputs, n_jobs: int | None) -> tuple[Floats, Floats]:
     threads = effective_n_jobs(n_jobs)
     n_classes = len(columns.classes)
     sums, ties, _ = _core.rank_sums(columns.X, columns.codes, n_classes, None, threads)
     return _finite(columns, sums), ties
 
 
-def _finite(columns: Columns, values: Floats) -> Floats:
+def _finite(columns: Inputs, values: Floats) -> Floats:
     if not np.isfinite(values.sum()):
         columns.refuse()
     return values

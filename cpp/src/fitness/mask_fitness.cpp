@@ -1,0 +1,301 @@
+#include "bitsieve/fitness/mask_fitness.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace bitsieve {
+namespace {
+
+constexpr std::size_t expanded_masks = 1024;  // of a neighborhood, written out at a time
+
+}  // namespace
+
+MaskFitness::MaskFitness(std::shared_ptr<const Table> table, Target target, SplitSource source)
+    : table_(std::move(table)),
+      target_(std::move(target)),
+      source_(std::move(source)),
+      n_words_(words_for(table_->view().n_features)),
+      generation_(fork_generation()) {}
+
+MaskFitness::~MaskFitness() = default;
+
+// ---- sessions -------------------------------------------------------------------------------
+
+MaskFitness::Session::Session(MaskFitness& fitness) : fitness_(fitness) {
+  renew_after_fork(fitness.generation_, [&] { fitness.forget(); });
+  if (fitness.owner_.load() == std::this_thread::get_id()) {
+    throw std::logic_error("a signal handler called the fitness that it interrupted");
+  }
+  lock_ = std::unique_lock<std::mutex>(*fitness.mutex_);
+  fitness.owner_ = std::this_thread::get_id();
+}
+
+void MaskFitness::forget() {
+  static_cast<void>(mutex_.release());  // never unlocked by anyone here: left behind
+  mutex_ = std::make_unique<std::mutex>();
+  owner_ = std::thread::id();
+  workers_.clear();
+  forget_states();
+}
+
+MaskFitness::Counters MaskFitness::counters() {
+  const Session session(*this);
+  return count();
+}
+
+std::vector<std::unique_ptr<MaskFitness::Worker>>& MaskFitness::workers(int n_threads) {
+  const int wanted = std::clamp(n_threads, 1, max_threads);
+  while (workers_.size() < static_cast<std::size_t>(wanted)) workers_.push_back(make_worker());
+  return workers_;
+}
+
+// ---- splits ---------------------------------------------------------------------------------
+
+void MaskFitness::set_splits(Splits splits) {
+  fixed_target_ = SplitTarget(splits, target_);
+  source_.set(std::move(splits));
+}
+
+void MaskFitness::set_groups(std::vector<std::int32_t> groups, std::size_t n_groups) {
+  source_.set_groups(std::move(groups), n_groups);
+}
+
+TargetSplits MaskFitness::splits_for(std::uint64_t seed, Worker& worker) const {
+  if (source_.is_fixed()) return {source_.fixed(), fixed_target_};
+  if (!worker.has_splits || worker.seed != seed) {
+    worker.has_splits = false;
+    worker.splits = source_.fresh(seed);
+    worker.split_target = SplitTarget(worker.splits, target_);
+    worker.seed = seed;
+    worker.has_splits = true;
+  }
+  return {worker.splits, worker.split_target};
+}
+
+// ---- batches --------------------------------------------------------------------------------
+
+void MaskFitness::prepare(const MaskBatch& batch, int, std::vector<std::size_t>& costs) {
+  costs.resize(batch.n_masks);
+  for (std::size_t m = 0; m < batch.n_masks; ++m) {
+    costs[m] = count_bits(batch.masks + m * n_words_, n_words_);
+  }
+}
+
+bool MaskFitness::evaluate_neighbors(const Word*, const std::int64_t*, std::size_t,
+                                     const TargetSplits&, const Scorer&, int, double*) {
+  return false;
+}
+
+void MaskFitness::for_each_mask(const MaskBatch& batch, int n_threads,
+                                FunctionRef<std::size_t, const TargetSplits&, Worker&, int> body) {
+  if (batch.n_masks == 0) return;
+  std::vector<std::size_t> costs;
+  prepare(batch, n_threads, costs);
+  auto& pool = workers(n_threads);
+  // Splits that all masks share are made once, by the first worker.
+  const std::uint64_t* seeds = batch.seeds;
+  const bool shared =
+      source_.is_fixed() || std::all_of(seeds, seeds + batch.n_masks,
+                                        [&](std::uint64_t seed) { return seed == seeds[0]; });
+  Worker* common = shared ? pool[0].get() : nullptr;
+  if (shared) splits_for(seeds[0], *common);
+  const auto one = [&](std::size_t m, Worker& worker, int threads) {
+    const TargetSplits at = splits_for(seeds[m], common != nullptr ? *common : worker);
+    body(m, at, worker, threads);
+  };
+  if (takes_all_threads()) {
+    for (std::size_t m = 0; m < batch.n_masks; ++m) {
+      one(m, *pool[0], n_threads);
+      check_interrupt();
+    }
+    return;
+  }
+  // The dear ones first, so that the threads end together.
+  std::vector<std::size_t> order(batch.n_masks);
+  for (std::size_t m = 0; m < order.size(); ++m) order[m] = m;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return costs[a] > costs[b]; });
+  const int threads = batch.n_masks == 1 ? n_threads : 1;
+  parallel_for_worker(batch.n_masks, n_threads, [&](std::size_t t, int w) {
+    one(order[t], *pool[static_cast<std::size_t>(w)], threads);
+  });
+}
+
+// ---- scores ---------------------------------------------------------------------------------
+
+bool MaskFitness::scores_by_counts(const Scorer& scorer) const {
+  if (is_of_classes(scorer.score().metric)) return true;
+  return is_certain() && scorer.score().reads == Outputs::Kind::probabilities;
+}
+
+void MaskFitness::check_reads(const Scorer& scorer) const {
+  if (!scores_by_counts(scorer) && scorer.score().reads != kind()) {
+    throw std::invalid_argument("the score reads what this model does not give");
+  }
+}
+
+void MaskFitness::count_classes(const Splits& splits, const Answer& answer) const {
+  const std::size_t n_classes = target_.n_classes;
+  for (std::size_t s = 0; s < splits.n_splits; ++s) {
+    for (std::int64_t k = splits.test_begin[s]; k < splits.test_begin[s + 1]; ++k) {
+      const std::size_t t = static_cast<std::size_t>(k);
+      const std::size_t i = static_cast<std::size_t>(splits.test_samples[t]);
+      const std::size_t own = static_cast<std::size_t>(target_.codes[i]);
+      const std::size_t given = static_cast<std::size_t>(answer.classes[t]);
+      if (answer.hits != nullptr) answer.hits[s * n_classes + own] += given == own;
+      if (answer.confusion != nullptr) {
+        ++answer.confusion[(s * n_classes + own) * n_classes + given];
+      }
+    }
+  }
+}
+
+// What DummyClassifier("prior") and DummyRegressor() say.
+void MaskFitness::predict_empty(const TargetSplits& at, std::int32_t* classes, double* values,
+                                std::size_t n_values) const {
+  const std::size_t n_classes = target_.n_classes;
+  for (std::size_t s = 0; s < at.splits.n_splits; ++s) {
+    for (std::int64_t k = at.splits.test_begin[s]; k < at.splits.test_begin[s + 1]; ++k) {
+      const std::size_t t = static_cast<std::size_t>(k);
+      if (classes != nullptr) classes[t] = at.target.majority[s];
+      if (values == nullptr) continue;
+      double* row = values + t * n_values;
+      if (!target_.is_classes()) {
+        row[0] = at.target.mean[s];
+        continue;
+      }
+      const std::int32_t* trained = at.target.train_of_class.data() + s * n_classes;
+      const auto prior = [&](std::size_t c) {
+        return static_cast<double>(trained[c]) / at.splits.n_train[s];
+      };
+      if (n_values == 1) {
+        row[0] = prior(1) - 0.5;  // a decision: above zero is the second class
+      } else {
+        for (std::size_t c = 0; c < n_values; ++c) row[c] = prior(c);
+      }
+    }
+  }
+}
+
+void MaskFitness::score_empty(const TargetSplits& at, const Scorer& scorer, Worker& worker,
+                              double* out) const {
+  const std::size_t n_tests = at.splits.test_samples.size();
+  Outputs outputs;
+  if (target_.is_classes()) {
+    worker.classes.resize(n_tests);
+    outputs.classes = worker.classes.data();
+    outputs.n_values = target_.n_classes;
+    outputs.kind = Outputs::Kind::probabilities;
+  } else {
+    outputs.n_values = 1;
+    outputs.kind = Outputs::Kind::numbers;
+  }
+  worker.values.resize(n_tests * outputs.n_values);
+  outputs.values = worker.values.data();
+  predict_empty(at, target_.is_classes() ? worker.classes.data() : nullptr, worker.values.data(),
+                outputs.n_values);
+  scorer.of_outputs(at, outputs, worker.scratch, out);
+}
+
+void MaskFitness::evaluate_batch(const MaskBatch& batch, const Scorer& scorer, int n_threads,
+                                 double* scores) {
+  const std::size_t n_splits = source_.n_splits(), n_tests = source_.n_tests();
+  const std::size_t n_classes = target_.n_classes;
+  const bool by_counts = scores_by_counts(scorer), hits = by_counts && scorer.takes_hits();
+  const std::size_t n_counts = n_splits * n_classes * (hits ? 1 : n_classes);
+  for_each_mask(batch, n_threads, [&](std::size_t m, const TargetSplits& at, Worker& worker,
+                                      int threads) {
+    double* out = scores + m * n_splits;
+    if (count_bits(batch.masks + m * n_words_, n_words_) == 0) {
+      score_empty(at, scorer, worker, out);
+      return;
+    }
+    Answer answer;
+    if (!by_counts) {
+      worker.values.resize(n_tests * n_values());
+      answer.values = worker.values.data();
+      predict(batch.masks, m, at, threads, worker, answer);
+      Outputs outputs;
+      outputs.values = answer.values;
+      outputs.n_values = n_values();
+      outputs.kind = kind();
+      scorer.of_outputs(at, outputs, worker.scratch, out);
+      return;
+    }
+    worker.counts.assign(n_counts, 0);
+    (hits ? answer.hits : answer.confusion) = worker.counts.data();
+    if (counts()) {
+      predict(batch.masks, m, at, threads, worker, answer);
+    } else {
+      worker.classes.resize(n_tests);
+      answer.classes = worker.classes.data();
+      Answer classes;
+      classes.classes = answer.classes;
+      predict(batch.masks, m, at, threads, worker, classes);
+      count_classes(at.splits, answer);
+    }
+    if (hits) {
+      scorer.of_hits(at, worker.counts.data(), worker.scratch, out);
+    } else {
+      scorer.of_confusion(at, worker.counts.data(), worker.scratch, out);
+    }
+  });
+}
+
+void MaskFitness::evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
+                           const Scorer& scorer, int n_threads, double* scores) {
+  check_reads(scorer);
+  const Session session(*this);
+  evaluate_batch({masks, n_masks, seeds}, scorer, n_threads, scores);
+}
+
+void MaskFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
+                                 const std::int64_t* begin, std::size_t n_masks,
+                                 const std::uint64_t* seeds, const Scorer& scorer, int n_threads,
+                                 double* scores) {
+  check_reads(scorer);
+  const Session session(*this);
+  if (n_masks == 0) return;
+  bool single = true, shared = true;
+  for (std::size_t m = 0; m < n_masks; ++m) {
+    single = single && begin[m + 1] == begin[m] + 1;
+    shared = shared && (source_.is_fixed() || seeds[m] == seeds[0]);
+  }
+  if (single && shared) {
+    const TargetSplits at = splits_for(seeds[0], *workers(n_threads)[0]);
+    if (evaluate_neighbors(base, flips + begin[0], n_masks, at, scorer, n_threads, scores)) return;
+  }
+  std::vector<Word> words;
+  for (std::size_t first = 0; first < n_masks; first += expanded_masks) {
+    const std::size_t count = std::min(expanded_masks, n_masks - first);
+    words.resize(count * n_words_);
+    for (std::size_t m = 0; m < count; ++m) {
+      Word* mask = words.data() + m * n_words_;
+      std::copy(base, base + n_words_, mask);
+      for (std::int64_t k = begin[first + m]; k < begin[first + m + 1]; ++k) {
+        flip_bit(mask, static_cast<std::size_t>(flips[k]));
+      }
+    }
+    evaluate_batch({words.data(), count, seeds + first, base, n_masks}, scorer, n_threads,
+                   scores + first * source_.n_splits());
+  }
+}
+
+void MaskFitness::outputs(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
+                          int n_threads, std::int32_t* classes, double* values) {
+  const Session session(*this);
+  const std::size_t n_tests = source_.n_tests(), width = n_values();
+  for_each_mask({masks, n_masks, seeds}, n_threads,
+                [&](std::size_t m, const TargetSplits& at, Worker& worker, int threads) {
+                  Answer answer;
+                  if (classes != nullptr) answer.classes = classes + m * n_tests;
+                  if (values != nullptr) answer.values = values + m * n_tests * width;
+                  if (count_bits(masks + m * n_words_, n_words_) == 0) {
+                    predict_empty(at, answer.classes, answer.values, width);
+                  } else {
+                    predict(masks, m, at, threads, worker, answer);
+                  }
+                });
+}
+
+}  // namespace bitsieve

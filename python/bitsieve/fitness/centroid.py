@@ -1,0 +1,69 @@
+"""Cross-validated nearest-centroid classification by the compiled kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bitsieve import _core
+from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
+from bitsieve.fitness.options import Problem
+from bitsieve.fitness.splits import FreshFolds, Split
+
+__all__ = ["KERNEL", "CentroidFitness"]
+
+
+class CentroidFitness(CompiledFitness):
+    """scikit-learn's ``NearestCentroid()`` with its default parameters; see :class:`Fitness`.
+
+    The smallest whole kernel, to start another one from. The distance of a sample to the mean of a
+    class is |x_i|^2 - 2 mean_j G_ij + mean_jk G_jk over the training samples j, k of the class, so
+    one Gram matrix G serves every split of a mask. Classes that its error bound leaves open are
+    compared in float64 on X; of classes as far away the first is predicted. Where all selected
+    features are constant on a training part scikit-learn refuses to fit; here all classes are as
+    far away then.
+    """
+
+    kernel = "centroid"
+    _core_class = _core.CentroidFitness
+
+    def _depends_on_seed(self) -> bool:
+        splits = self._splits
+        if not isinstance(splits, FreshFolds):
+            return False
+        # Of a class with two samples stratified folds leave one to train on.
+        assert self.table.codes is not None
+        counts = np.bincount(self.table.codes)
+        return splits.strata is None or splits.groups is not None or int((counts > 1).sum()) < 2
+
+    def _check_splits(self, splits: list[Split]) -> None:
+        codes = self.table.codes
+        assert codes is not None
+        single = [k for k, (train, _) in enumerate(splits) if len(np.unique(codes[train])) < 2]
+        if single:
+            raise ValueError(
+                f"NearestCentroid needs two classes to train on, and split {single[0]} trains on "
+                "one; lower cv, or give folds that spread the classes"
+            )
+
+
+class _Kernel:
+    name = "centroid"
+    estimators = ("sklearn.neighbors.NearestCentroid",)
+    make = CentroidFitness
+
+    def refusal(self, problem: Problem) -> str | None:
+        estimator, most = problem.options.estimator, _core.matrix_samples
+        if estimator.metric != "euclidean":
+            return f"metric {estimator.metric!r} has no kernel"
+        if estimator.shrink_threshold is not None:
+            return f"shrink_threshold={estimator.shrink_threshold:g} has no kernel"
+        if not isinstance(estimator.priors, str) or estimator.priors != "uniform":
+            return "priors other than 'uniform' have no kernel"
+        if problem.table.codes is None:
+            return "a target without classes has no kernel"
+        if problem.table.n_samples > most:
+            return f"more than {most:,} samples have no kernel"
+        return refusal_of_data(problem, reads=("classes",))
+
+
+KERNEL = _Kernel()

@@ -1,0 +1,67 @@
+"""Every compiled fitness keeps the contract, and the general one; a new one joins by a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from bitsieve.fitness import compile
+from bitsieve.testing import check_fitness
+from bitsieve.testing._draws import table
+
+FRESH = {"resample": True, "n_repeats": 2}
+
+# Name of the kernel, estimator, options of compile.
+FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
+    ("knn", KNeighborsClassifier(1), {}),
+    ("knn", KNeighborsClassifier(3), FRESH),
+    ("knn", KNeighborsClassifier(1), {"scoring": "balanced_accuracy", "groups": True}),
+    ("knn", KNeighborsClassifier(3), {"scoring": "f1_macro"}),
+    (None, GaussianNB(), {"resample": True, "cv": 2}),
+    (None, Ridge(), {"scoring": "r2", "cv": 2}),
+]
+
+
+def _name(case: Any) -> str:
+    _, estimator, options = case
+    return ", ".join([type(estimator).__name__, *map(str, options.values())])
+
+
+@pytest.mark.parametrize("case", FITNESSES, ids=_name)
+def test_keeps_the_contract(case: Any) -> None:
+    kernel, estimator, options = case
+    # scikit-learn takes milliseconds a mask: fewer of them, of fewer features.
+    quick = kernel is not None and options.get("scoring") != "f1_macro"
+    X, codes = table(60, 70 if quick else 8, 3)
+    y = codes if kernel or isinstance(estimator, GaussianNB) else X[:, 0] - X[:, 3] + codes
+    groups = np.arange(60) // 2 if options.get("groups") else None
+
+    def make(n_jobs: int, X: Any = X, y: Any = y, **others: Any) -> Any:
+        given = {"cv": 3, **options, "groups": groups, **others}
+        fitness = compile(estimator, X, y, n_jobs=n_jobs, **given)
+        assert fitness.kernel == kernel
+        return fitness
+
+    changed = X.copy()
+    changed[3, 4] += 1.0
+    check_fitness(
+        make,
+        # Processes of scikit-learn take seconds to start: test_general.py has them.
+        threads=(1, 2, 3) if kernel else (1,),
+        n_masks=8 if quick else 2,
+        others=[
+            lambda n: make(n, X=changed),
+            lambda n: make(n, y=y[::-1].copy()),
+            lambda n: make(n, cv=4),
+            lambda n: make(n, resample=True, n_repeats=5),
+        ],
+        estimator=estimator,
+        X=X,
+        y=y,
+        scoring=options.get("scoring"),
+    )

@@ -1,0 +1,36 @@
+"""Every search keeps the contract; a new one joins by a line of SEARCHES."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bitsieve.search import BinarySPSASearch
+from bitsieve.testing import check_search
+
+# Name to the class and the options that make it; each entry is a variant of the others.
+SEARCHES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "spsa": (BinarySPSASearch, {}),
+    "spsa, gain of the paper": (BinarySPSASearch, {"gain": "paper"}),
+    "spsa, one feature": (BinarySPSASearch, {"n_features_to_select": 1}),
+    "spsa, all may win": (BinarySPSASearch, {"admit_perturbed": True, "stop_when_decided": True}),
+}
+
+
+def _variants(kind: Any, options: dict[str, Any]) -> list[Any]:
+    found = [partial(kind, **o) for k, o in SEARCHES.values() if k is kind and o != options]
+    if kind is BinarySPSASearch:
+        for name, value in {"c": 0.06, "step_fraction": 0.01, "n_averaged": 7}.items():
+            found.append(partial(kind, **options, **{name: value}))
+        if "n_features_to_select" not in options:
+            found.append(lambda p: kind(p, **options, start=np.linspace(0.46, 0.54, p)))
+    return found
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_keeps_the_contract(name: str) -> None:
+    kind, options = SEARCHES[name]
+    check_search(partial(kind, **options), variants=_variants(kind, options))

@@ -1,0 +1,176 @@
+"""The kernel of nearest centroids against scikit-learn, against a twin, and against itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import check_scoring, fbeta_score, make_scorer
+from sklearn.model_selection import (
+    LeaveOneOut,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    cross_val_score,
+)
+from sklearn.neighbors import NearestCentroid
+
+from bitsieve import Masks
+from bitsieve.fitness import GeneralFitness, compile
+from bitsieve.fitness.centroid import CentroidFitness
+
+RNG = np.random.default_rng(0)
+SCORERS = ("balanced_accuracy", "f1_macro", "matthews_corrcoef", "v_measure_score")
+
+
+def _table(n: int, p: int, n_classes: int, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % n_classes)
+    return rng.normal(size=(n, p)) * rng.lognormal(size=p) + 0.3 * (y[:, None] == np.arange(p)), y
+
+
+def _masks(p: int, m: int, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    masks = rng.random((m, p)) < rng.uniform(0.05, 0.95, (m, 1))
+    masks[~masks.any(axis=1), 0] = True
+    masks[0], masks[1] = False, True
+    return masks
+
+
+def _twin(X: Any, codes: Any, mask: Any, splits: Any) -> list[float]:
+    """Accuracies: distances to means in float64, sums in the order of samples and features."""
+    X, out = X[:, mask].astype(np.float64), []
+    for train, test in splits:
+        present = [np.flatnonzero(codes[train] == c) for c in range(codes.max() + 1)]
+        distances = np.full((len(present), len(test)), np.inf)
+        for c, members in enumerate(present):
+            if len(members):
+                mean = np.add.accumulate(X[train[members]])[-1] / len(members)
+                apart = (X[test] - mean) ** 2
+                distances[c] = np.add.accumulate(apart, axis=1)[:, -1]
+        out.append(float((distances.argmin(axis=0) == codes[test]).mean()))
+    return out
+
+
+def _expected(X: Any, y: Any, masks: Any, splits: Any, scoring: Any = None) -> list[list[float]]:
+    """Scores of scikit-learn, as ``cross_val_score`` gives them."""
+    scorer = check_scoring(NearestCentroid(), scoring=scoring)
+    return [
+        [
+            scorer(NearestCentroid().fit(X[train][:, mask], y[train]), X[test][:, mask], y[test])
+            for train, test in splits
+        ]
+        for mask in masks
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shape", "cv"),
+    [
+        ((60, 20, 2), 5),
+        ((61, 150, 3), RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=0)),
+        ((33, 7, 5), ShuffleSplit(5, test_size=0.3, random_state=0)),
+        ((30, 40, 2), LeaveOneOut()),
+    ],
+)
+def test_it_is_scikit_learns(shape: tuple[int, int, int], cv: Any, one_blas_thread: None) -> None:
+    X, y = _table(*shape)
+    names = np.array([f"class {c}" for c in range(shape[2])])[y]
+    masks = _masks(shape[1], 30)
+    own = make_scorer(fbeta_score, beta=2, average="weighted")
+    scorers = (None,) if isinstance(cv, LeaveOneOut) else (None, *SCORERS, own)
+    for scoring in scorers:
+        data, classes = (X, names) if scoring is None else (X.astype(np.float32), y)
+        some = masks[:: 1 if scoring is None else 6]
+        fitness = compile(NearestCentroid(), data, classes, cv=cv, scoring=scoring)
+        assert (type(fitness), fitness.kernel) == (CentroidFitness, "centroid")
+        found = fitness.evaluate_splits(some)
+        expected = _expected(data, classes, some[1:], fitness.splits(), scoring)
+        np.testing.assert_allclose(found[1:], expected, rtol=1e-12)
+        general = GeneralFitness(fitness.problem, "asked for")
+        np.testing.assert_allclose(found[0], general.evaluate_splits(some[:1])[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["sonar", "vehicle", "khan", "tox_171"])
+def test_it_is_scikit_learns_on_real_data(dataset: Any, name: str, one_blas_thread: None) -> None:
+    X, y, _ = dataset(name)
+    X = X + 1e-6 * X.std(axis=0) * RNG.normal(size=X.shape)  # no exact ties
+    n_masks = 50 if X.shape[1] < 3000 else 10
+    codes, masks = np.unique(y, return_inverse=True)[1], _masks(X.shape[1], n_masks)[1:]
+    fitness = compile(NearestCentroid(), X, y, cv=4)
+    assert fitness.kernel == "centroid"
+    expected = _expected(X, codes, masks, fitness.splits())
+    np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
+
+
+def test_any_path_ends_in_the_bits_of_the_twin() -> None:
+    for kind in range(4):
+        X, y = _table(50, 70, 3, seed=kind)
+        if kind == 1:
+            X = np.round(X)  # ties
+        if kind == 2:
+            X = 1e6 + X  # beyond float32
+        if kind == 3:
+            X[1::2] = X[::2] + 1e-9 * RNG.normal(size=X[1::2].shape)
+        masks, seeds = _masks(70, 24, kind)[1:], np.arange(23, dtype=np.uint64) % 5
+        walk = np.cumsum(RNG.random((24, 70)) < 0.02, axis=0) % 2 == (masks[0] == 0)
+        masks = np.concatenate([masks, walk])
+        seeds = np.concatenate([seeds, np.zeros(24, np.uint64)])
+        options: dict[str, Any] = {"cv": 4, "n_repeats": 2, "resample": True}
+        fitness = compile(NearestCentroid(), X, y, n_jobs=1, **options)
+        expected = [
+            _twin(X, y, mask, fitness.splits(int(seed)))
+            for mask, seed in zip(masks, seeds, strict=True)
+        ]
+        np.testing.assert_array_equal(fitness.evaluate_splits(masks, seeds), expected)
+        order = RNG.permutation(len(masks))
+        for other in (fitness, compile(NearestCentroid(), X, y, n_jobs=2, **options)):
+            got = other.evaluate_splits(masks[order], seeds[order])
+            np.testing.assert_array_equal(got, np.array(expected)[order])
+            alone = [other.evaluate_splits(masks[i], int(seeds[i]))[0] for i in order[:8]]
+            np.testing.assert_array_equal(alone, np.array(expected)[order[:8]])
+        near = Masks.neighbours(masks[0], 70)
+        np.testing.assert_array_equal(
+            fitness.evaluate_splits(near, 3), fitness.evaluate_splits(near.to_bool(), 3)
+        )
+
+
+def test_what_it_does_not_serve() -> None:
+    X, y = _table(30, 5, 2)
+    centroid = "NearestCentroid: "
+    ones = np.ones((1, 5), bool)
+    refused: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+        ({"metric": "manhattan"}, {}, "metric 'manhattan' has no kernel"),
+        ({"shrink_threshold": 0.5}, {}, "shrink_threshold=0.5 has no kernel"),
+        ({"priors": "empirical"}, {}, "priors other than 'uniform' have no kernel"),
+        ({"priors": [0.5, 0.5]}, {}, "priors other than 'uniform' have no kernel"),
+        ({}, {"scoring": "roc_auc"}, "'roc_auc' asks for decision_function, which has no kernel"),
+        ({}, {"scoring": "neg_log_loss"}, "'neg_log_loss' asks for predict_proba, which has no"),
+    ]
+    for parameters, options, reason in refused:
+        fitness = compile(NearestCentroid(**parameters), X, y, n_jobs=1, **options)
+        assert fitness.kernel is None
+        assert str(fitness.fallback_reason).startswith(centroid + reason)
+    expected = cross_val_score(NearestCentroid(), X, y, scoring="neg_log_loss")
+    np.testing.assert_array_equal(fitness.evaluate_splits(ones)[0], expected)
+
+
+def test_a_training_part_of_one_class_is_refused() -> None:
+    X, y = RNG.normal(size=(12, 3)), np.array([0] * 6 + [1] * 6)
+    one = [(np.arange(6), np.arange(6, 12))]
+    message = "needs two classes to train on, and split 0 trains on one"
+    with pytest.raises(ValueError, match=message):
+        compile(NearestCentroid(), X, y, cv=one)
+    groups = np.array([0] * 6 + [1] * 5 + [2])
+    with pytest.warns(UserWarning, match="stand in fewer groups"):
+        fitness = compile(NearestCentroid(), X, y, cv=2, groups=groups, resample=True)
+    seen = []
+    for seed in range(20):
+        trained = [len(np.unique(y[train])) for train, _ in fitness.splits(seed)]
+        seen.append(min(trained))
+        if min(trained) == 2:
+            assert np.isfinite(fitness.evaluate([[True] * 3], seed)).all()
+        else:
+            with pytest.raises(ValueError, match="needs two classes to train on, and split"):
+                fitness.evaluate([[True] * 3], seed)
+    assert set(seen) == {1, 2} or set(seen) == {1}
