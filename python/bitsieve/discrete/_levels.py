@@ -188,7 +188,7 @@ def inputs_for(
     target : bool or None, default None
         Whether y is needed; None where the method alone decides, as classes.
     wholes : bool, default False
-        Let whole numbers pass as they are where no method cuts them.
+        Let an array of whole numbers pass as it is where no method cuts it.
 
     Returns
     -------
@@ -201,7 +201,8 @@ def inputs_for(
 
     Examples
     --------
-    >>> inputs_for([[1, 2], [3, 5]], None, Options(), "auto", wholes=True).X.dtype
+    >>> X = np.array([[1, 2], [3, 5]])
+    >>> inputs_for(X, None, Options(), "auto", wholes=True).X.dtype
     dtype('int64')
     """
     check_parameters(options)
