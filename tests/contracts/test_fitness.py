@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from bitsieve.fitness import compile
 from bitsieve.testing import check_fitness
@@ -22,6 +22,8 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("knn", KNeighborsClassifier(3), FRESH),
     ("knn", KNeighborsClassifier(1), {"scoring": "balanced_accuracy", "groups": True}),
     ("knn", KNeighborsClassifier(3), {"scoring": "f1_macro"}),
+    ("centroid", NearestCentroid(), {}),
+    ("centroid", NearestCentroid(), {"scoring": "balanced_accuracy", **FRESH}),
     (None, GaussianNB(), {"resample": True, "cv": 2}),
     (None, Ridge(), {"scoring": "r2", "cv": 2}),
 ]

@@ -78,8 +78,8 @@ def refusal_of_data(problem: Problem, reads: tuple[Reads, ...]) -> str | None:
 class CompiledFitness(Fitness):
     """A compiled model; see :class:`Fitness`.
 
-    A subclass names its ``kernel``, the class of its core in ``_core_class``, and in
-    :meth:`_settings` what that takes of the estimator.
+    A subclass names its ``kernel``, the class of its core in ``_core_class``, in :meth:`_settings`
+    what that takes of the estimator, and in ``_least_classes`` how many it must have to train on.
     """
 
     _core_class: ClassVar[Any]
