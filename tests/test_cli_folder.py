@@ -111,12 +111,11 @@ def test_what_is_no_record_of_a_run_is_not_overwritten() -> None:
         said = _is_refused(*_SEEDED, "--out", folder, folder="mine")
         assert f"holds {name} of something else" in said
         (folder / name).unlink()
-        (folder / "other.txt").write_text("stays", encoding="utf-8")
-        assert _run(*_SEEDED, "--out", folder) == (0, "")
-        assert (folder / "other.txt").read_text(encoding="utf-8") == "stays"
-        for path in folder.iterdir():
-            path.unlink()
         folder.rmdir()
+    folder.mkdir()
+    (folder / "other.txt").write_text("stays", encoding="utf-8")
+    assert _run(*_SEEDED, "--out", folder) == (0, "")
+    assert (folder / "other.txt").read_text(encoding="utf-8") == "stays"
 
 
 def test_a_method_of_the_other_command() -> None:

@@ -106,7 +106,7 @@ def test_scores_are_those_of_the_frame(name: str, tmp_path: Path, out: Path) -> 
 @pytest.mark.parametrize("name", TAKE_CATEGORIES)
 @each("missing", ["own", "level"])
 def test_levels_are_those_of_the_frame(name: str, missing: str, tmp_path: Path, out: Path) -> None:
-    frame = _people() if missing == "own" else _with_gaps()
+    frame, out = _people() if missing == "own" else _with_gaps(), out / missing
     code, _, errors = _run(
         "rank", _write(frame, tmp_path), "-t", "income", "-m", name, "--out", out, "-q",
         "--missing", missing,

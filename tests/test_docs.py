@@ -117,7 +117,8 @@ def _is_declared(value: type) -> bool:
 
 def _fills_in(value: type) -> bool:
     """Tell whether a class fills in an abstract one that is documented itself."""
-    return any(inspect.isabstract(base) for base in value.__bases__ if base in PUBLIC.values())
+    bases = value.__mro__[1:]
+    return any(inspect.isabstract(base) for base in bases if base in PUBLIC.values())
 
 
 def _is_result(value: type) -> bool:

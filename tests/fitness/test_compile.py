@@ -80,9 +80,9 @@ PAIRS = [(np.arange(30), np.arange(30, 40))]
             r"cv=21 folds are more than any class has members \(0: 20, 1: 20\); "
             "lower cv to 20 or fewer",
         ),
-        ({"n_repeats": 0}, "n_repeats must be a whole number of at least 1, got 0"),
-        ({"n_repeats": 2.0}, "n_repeats must be a whole number of at least 1, got 2.0"),
-        ({"n_repeats": True}, "n_repeats must be a whole number of at least 1, got True"),
+        ({"n_repeats": 0}, "n_repeats must be a whole number from 1 on, got 0"),
+        ({"n_repeats": 2.0}, "n_repeats must be a whole number from 1 on, got 2.0"),
+        ({"n_repeats": True}, "n_repeats must be a whole number from 1 on, got True"),
         (
             {"n_repeats": 3, "cv": KFold(3)},
             "n_repeats=3 repeats a number of folds; with cv=KFold "

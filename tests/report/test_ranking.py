@@ -230,10 +230,17 @@ def test_names_that_would_be_drawn_as_something_else(tmp_path: Path) -> None:
 
 
 @each(
-    "scores",
-    [[np.inf, 2.0, 1.0], [np.inf] * 3, [0.0] * 3, [-1.0, -2.0, -3.0], [np.nan] * 2 + [1.0]],
+    ("scores", "suffix"),
+    [
+        ([np.inf, 2.0, 1.0], ".png"),
+        ([np.inf, 2.0, 1.0], ".svg"),
+        ([np.inf, 2.0, 1.0], ".pdf"),
+        ([np.inf] * 3, ".png"),
+        ([0.0] * 3, ".png"),
+        ([-1.0, -2.0, -3.0], ".png"),
+        ([np.nan] * 2 + [1.0], ".png"),
+    ],
 )
-@each("suffix", [".png", ".svg", ".pdf"])
 def test_any_scores_can_be_drawn(tmp_path: Path, scores: list[float], suffix: str) -> None:
     values = np.array(scores)
     order = np.argsort(-values, kind="stable")

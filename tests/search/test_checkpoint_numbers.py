@@ -143,9 +143,9 @@ def test_changed_files_are_refused(file: Path) -> None:
         ("iteration", -1, "iteration must be a whole number from 0 on, got -1"),
         ("iteration", 2**53, r"iteration must lie in \[0, 2\*\*53\)"),
         ("iteration", 1.5, "iteration must be a whole number"),
-        ("mean_square", np.nan, "mean_square must be a finite number at least 0, got nan"),
+        ("mean_square", np.nan, "mean_square must be a finite number from 0 on, got nan"),
         ("mean_square", np.inf, "mean_square"),
-        ("mean_square", -1.0, "mean_square must be a finite number at least 0, got -1.0"),
+        ("mean_square", -1.0, "mean_square must be a finite number from 0 on, got -1.0"),
         ("seed", 2**64, "seed must"),
     ],
 )

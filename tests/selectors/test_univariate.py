@@ -132,9 +132,9 @@ def test_refusals() -> None:
             UnivariateSelector(scorer).fit(X, y)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="fdr needs p-values, and 'fisher_score' has none"):
         UnivariateSelector("fisher_score", fdr=0.1).fit(X, y)
-    with pytest.raises(ValueError, match=r"fdr must lie in \(0, 1\) or be None, got 2"):
+    with pytest.raises(ValueError, match=r"fdr must be a number in \(0, 1\) or None, got 2"):
         UnivariateSelector(fdr=2).fit(X, y)
-    with pytest.raises(ValueError, match=r"fdr must lie in \(0, 1\) or be None, got '5%'"):
+    with pytest.raises(ValueError, match=r"fdr must be a number in \(0, 1\) or None, got '5%'"):
         UnivariateSelector(fdr="5%").fit(X, y)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="'auc' has no option 'ddof'"):
         UnivariateSelector("auc", scorer_options={"ddof": 1}).fit(X, y)

@@ -387,14 +387,29 @@ class DiscreteTable:
         samples : array-like of int or bool
             Positions or flags.
 
+        Returns
+        -------
+        DiscreteTable
+
+        Raises
+        ------
+        ValueError
+            If a sample is not there, or none is taken.
+
         Examples
         --------
         >>> DiscreteTable([[0], [2], [1]]).take([2, 0]).n_levels
         array([3], dtype=int32)
         """
-        codes = np.ascontiguousarray(self.codes[np.asarray(samples)])
-        if codes.ndim != 2 or len(codes) == 0:
-            raise ValueError(f"samples must be positions or flags, one at least, got {samples!r}")
+        rows = np.arange(self.n_samples)
+        try:
+            codes = np.ascontiguousarray(self.codes[np.atleast_1d(rows[np.asarray(samples)])])
+        except IndexError as error:
+            raise ValueError(
+                f"samples must be positions in [0, {self.n_samples}) or flags: {error}"
+            ) from None
+        if len(codes) == 0:
+            raise ValueError("samples must be positions or flags, one at least, got none")
         return self.of_levels(
             Levels(codes, self.n_levels), self.names, self.missing_level, self._n_threads
         )

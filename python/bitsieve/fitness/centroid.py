@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from bitsieve import _core
 from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.options import Problem
-from bitsieve.fitness.splits import FreshFolds, Split
 
 __all__ = ["KERNEL", "CentroidFitness"]
 
@@ -25,25 +22,7 @@ class CentroidFitness(CompiledFitness):
 
     kernel = "centroid"
     _core_class = _core.CentroidFitness
-
-    def _depends_on_seed(self) -> bool:
-        splits = self._splits
-        if not isinstance(splits, FreshFolds):
-            return False
-        # Of a class with two samples stratified folds leave one to train on.
-        assert self.table.codes is not None
-        counts = np.bincount(self.table.codes)
-        return splits.strata is None or splits.groups is not None or int((counts > 1).sum()) < 2
-
-    def _check_splits(self, splits: list[Split]) -> None:
-        codes = self.table.codes
-        assert codes is not None
-        single = [k for k, (train, _) in enumerate(splits) if len(np.unique(codes[train])) < 2]
-        if single:
-            raise ValueError(
-                f"NearestCentroid needs two classes to train on, and split {single[0]} trains on "
-                "one; lower cv, or give folds that spread the classes"
-            )
+    _least_classes = 2
 
 
 class _Kernel:

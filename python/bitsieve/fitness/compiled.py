@@ -85,6 +85,8 @@ class CompiledFitness(Fitness):
     _core_class: ClassVar[Any]
     #: Settings of a trial, in place of the model's own.
     _trial_settings: ClassVar[dict[str, Any]] = {}
+    #: Classes that the estimator must have in each training part.
+    _least_classes: ClassVar[int] = 1
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -123,10 +125,26 @@ class CompiledFitness(Fitness):
         ------
         ValueError
         """
+        codes, least = self.table.codes, self._least_classes
+        if codes is None or least == 1:
+            return
+        for k, (train, _) in enumerate(splits):
+            found = len(np.unique(codes[train]))
+            if found < least:
+                raise ValueError(
+                    f"{type(self.problem.options.estimator).__name__} trains on at least {least} "
+                    f"classes, and split {k} trains on {found}; lower cv, or give folds that "
+                    "spread the classes"
+                )
 
     def _depends_on_seed(self) -> bool:
         """Tell whether :meth:`_check_splits` has to see the fresh folds of every seed."""
-        return False
+        codes, splits = self.table.codes, self._splits
+        if codes is None or self._least_classes == 1 or isinstance(splits, FixedSplits):
+            return False
+        # Of a class with two samples stratified folds leave one to train on.
+        is_sure = splits.strata is not None and splits.groups is None
+        return not is_sure or int((np.bincount(codes) > 1).sum()) < self._least_classes
 
     @property
     def _n_classes(self) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.base import clone, is_classifier, is_regressor
 
+from bitsieve._checks import check_choice, check_flag
 from bitsieve._once import info_once
 from bitsieve.data import Table
 from bitsieve.fitness.base import Fitness
@@ -115,8 +116,7 @@ def compile(
     >>> fitness.evaluate([[True, True, True, True]]).round(4)
     array([0.9667])
     """
-    if device != "cpu":
-        raise ValueError(f"device must be 'cpu', got {device!r}")
+    check_choice("device", device, ("cpu",))
     if dtype is not None and np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"dtype must be None, numpy.float32 or numpy.float64, got {dtype!r}")
     if isinstance(estimator, type):
@@ -135,8 +135,7 @@ def compile(
     if hasattr(estimator, "_validate_params"):
         estimator._validate_params()  # a kernel must not serve what fit would refuse
     estimator = clone(estimator)  # a later change of the user's must not change the answers
-    if not isinstance(copy, (bool, np.bool_)):
-        raise ValueError(f"copy must be True or False, got {copy!r}")
+    check_flag("copy", copy)
     table = _as_table(estimator, X, y)
     if table.y is None:
         raise ValueError("y is missing: give the target values")
