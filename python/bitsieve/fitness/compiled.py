@@ -64,8 +64,8 @@ def refusal_of_data(problem: Problem, reads: tuple[Reads, ...]) -> str | None:
 class CompiledFitness(Fitness):
     """A compiled model; see :class:`Fitness`.
 
-    A subclass names its ``kernel``, the class of its core in ``_core_class``, and in
-    :meth:`_settings` what that takes of the estimator.
+    A subclass names its ``kernel``, the class of its core in ``_core_class``, in :meth:`_settings`
+    what that takes of the estimator, and in ``_least_classes`` how many it must have to train on.
     """
 
     _core_class: ClassVar[Any]
@@ -184,9 +184,9 @@ class CompiledFitness(Fitness):
         else:
             scores = self._core.evaluate(masks.words, seeds, self._score, self._n_jobs)
         # What the core makes no score of, or calls undefined, scikit-learn does, on its outputs.
-        unscored = np.flatnonzero(np.isnan(scores).any(axis=1))
-        if len(unscored):
-            self._score_outputs(masks, seeds, unscored, scores)
+        missing = np.isnan(scores)
+        if missing.any():
+            self._score_outputs(masks, seeds, np.flatnonzero(missing.any(axis=1)), scores)
         return scores
 
     def _score_outputs(
