@@ -224,7 +224,7 @@ def _classes_by_any_name(given: Given) -> None:
 
 @CONTRACT.clause
 def _any_form_of_table(given: Given) -> None:
-    """lists, layouts, float32, data frames, Tables and read-only arrays are taken alike"""
+    """lists, layouts, float32, data frames and Tables are taken alike"""
     import pandas as pd
 
     from bitsieve.data import Table
