@@ -178,10 +178,6 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         _core.relief,
         {"X": X, "algorithm": "rrelieff", "target": X[:, 0].copy(), "n_neighbors": 2},
     ),
-    "relief_distances": (
-        _core.relief_distances,
-        {"X": NOMINAL, **RELIEF, **WEIGHTS, "n_threads": 1},
-    ),
     "relief_neighbors": (
         _core.relief_neighbors,
         {
@@ -193,10 +189,6 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             **WEIGHTS,
             "n_threads": 1,
         },
-    ),
-    "relief_weights": (
-        _core.relief_weights,
-        {"X": NOMINAL, **RELIEF, "coefficients": np.ones((4, N)), "n_threads": 1},
     ),
     "class_moments": (
         _core.class_moments,
@@ -324,7 +316,6 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "contingency": (TABLE.contingency, NAME | LISTED | {"n_codes": 3}),
     "entropies": (TABLE.entropies, CORRECTED),
-    "joint_entropy": (TABLE.joint_entropy, NAME | LISTED | CORRECTED),
     "mutual_information": (TABLE.mutual_information, NAME | LISTED | CORRECTED),
     "conditional_mutual_information": (
         TABLE.conditional_mutual_information,

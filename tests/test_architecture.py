@@ -118,6 +118,7 @@ class Import(NamedTuple):
     line: int
     room: str
     target: str  # "bitsieve.room" or a package
+    names: tuple[str, ...]  # what is taken out of it
     at_top: bool
 
 
@@ -158,7 +159,8 @@ def _imports() -> list[Import]:
             assert isinstance(node, (ast.Import, ast.ImportFrom))
             for target in _targets(node, path):
                 name = str(path.relative_to(PACKAGE.parent))
-                found.append(Import(name, node.lineno, _room(path), target, at_top))
+                taken = () if isinstance(node, ast.Import) else tuple(a.name for a in node.names)
+                found.append(Import(name, node.lineno, _room(path), target, taken, at_top))
     return found
 
 
@@ -205,6 +207,28 @@ def test_room_takes_only_what_it_may(room: str) -> None:
         and (other := _within(i.target)) is not None
         and other not in ALLOWED[room] | {room, "__version__"}
     ]
+    assert not broken, _told(broken)
+
+
+def test_rooms_take_nothing_private_from_each_other() -> None:
+    """No module or name with an underscore; those beside the rooms are everybody's."""
+    broken = [
+        i
+        for i in IMPORTS
+        if (other := _within(i.target)) not in (None, i.room)
+        and (PACKAGE / str(other)).is_dir()
+        and any(
+            part.startswith("_") and not part.endswith("__")
+            for part in (*i.target.split(".")[2:], *i.names)
+        )
+    ]
+    assert not broken, _told(broken)
+
+
+def test_filters_and_levels_take_X_by_one_entry() -> None:
+    """What checks a table stands behind ``data.inputs.check_input``."""
+    behind = {"check_matrix", "check_finite", "refuse_merged", "code_categories", "discrete_mask"}
+    broken = [i for i in IMPORTS if i.room in ("filters", "discrete") and behind & set(i.names)]
     assert not broken, _told(broken)
 
 

@@ -143,8 +143,6 @@ void register_discrete(py::module_& module) {
       .def("contingency", &PyDiscreteTable::contingency, py::arg("target").noconvert(),
            py::arg("n_levels"), py::arg("n_codes"), features)
       .def("entropies", &PyDiscreteTable::entropies, correction, prior)
-      .def("joint_entropy", &PyDiscreteTable::joint_entropy, py::arg("target").noconvert(),
-           py::arg("n_levels"), features, correction, prior)
       .def("mutual_information", &PyDiscreteTable::mutual_information,
            py::arg("target").noconvert(), py::arg("n_levels"), features, correction, prior)
       .def("conditional_mutual_information", &PyDiscreteTable::conditional_mutual_information,

@@ -74,16 +74,6 @@ class PyDiscreteTable {
     });
   }
 
-  Array<double> joint_entropy(const LevelCodes& target, int n_levels,
-                              const std::optional<Lists>& features,
-                              const std::string& correction, double prior) const {
-    const EntropyTable entropy(table_->n(), correction_of(correction, prior), prior);
-    const Variable y = variable(target, n_levels, "target");
-    return each(features, entropy, [&](Counter& counter, std::size_t f) {
-      return entropy.total() - counter.joint(f, y);
-    });
-  }
-
   Array<double> mutual_information(const LevelCodes& target, int n_levels,
                                    const std::optional<Lists>& features,
                                    const std::string& correction, double prior) const {

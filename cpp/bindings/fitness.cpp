@@ -53,7 +53,6 @@ SplitSource make_source(const Table& table, const Target& target, std::size_t n_
   const std::size_t n = table.view().n_samples, width = std::max<std::size_t>(target.n_classes, 1);
   require(n_repeats == 0 ? n_folds == 0 : n_folds >= 2 && n_folds <= n,
           "n_folds must lie in [2, n_samples], or be 0 with n_repeats=0");
-  // Confusion counts have n_classes^2 places a split.
   require(n_repeats < size_limit && n_repeats * n_folds < size_limit / width &&
               n_repeats < (std::size_t{1} << 40) / n,
           "n_repeats is too large");

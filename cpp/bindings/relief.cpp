@@ -13,7 +13,6 @@
 
 #include "bitsieve/core/parallel.hpp"
 #include "bitsieve/filters/neighbors.hpp"
-#include "bitsieve/filters/pairs.hpp"
 #include "bitsieve/filters/relief.hpp"
 #include "rooms.hpp"
 
@@ -187,34 +186,6 @@ Array<double> relief(const Values& x, const std::string& algorithm,
       x);
 }
 
-Array<double> distances_of(const Values& x, const std::optional<Lists>& rows,
-                           const std::optional<Array<std::uint8_t>>& discrete,
-                           const std::optional<Array<double>>& feature_weights, Threads n_threads) {
-  return std::visit(
-      [&](const auto& array) {
-        const auto samples = relief_samples(array);
-        FeatureScale scale = feature_scale(discrete, feature_weights, samples.p);
-        check_nominal(samples, scale);
-        const auto wanted = check_rows(rows, samples.n);
-        Array<double> out({wanted.size(), samples.n});
-        double* values = out.mutable_data();
-        const py::gil_scoped_release release;
-        const InterruptScope scope(python_interrupt);
-        measure_ranges(samples, n_threads, &scale);
-        const auto order = order_with_first(samples.n, wanted.data(), wanted.size());
-        Distances distances;
-        l1_distances(samples, scale, order, wanted.size(), Precision::exact, n_threads, &distances);
-        for (std::size_t i = 0; i < wanted.size(); ++i) {
-          for (std::size_t j = 0; j < samples.n; ++j) {
-            values[i * samples.n + static_cast<std::size_t>(order[j])] =
-                static_cast<double>(distances.row(i)[j]) * distances.unit;
-          }
-        }
-        return out;
-      },
-      x);
-}
-
 py::tuple neighbors_of(const Values& x, const Codes& codes, std::size_t n_classes,
                        const std::optional<Lists>& rows, std::size_t n_neighbors,
                        const std::optional<Array<std::uint8_t>>& discrete,
@@ -267,48 +238,6 @@ py::tuple neighbors_of(const Values& x, const Codes& codes, std::size_t n_classe
       x);
 }
 
-Array<double> weights_of_pairs(const Values& x, const std::optional<Lists>& rows,
-                               const Array<double>& coefficients,
-                               const std::optional<Array<std::uint8_t>>& discrete, Threads n_threads) {
-  return std::visit(
-      [&](const auto& array) {
-        const auto samples = relief_samples(array);
-        FeatureScale scale = feature_scale(discrete, std::nullopt, samples.p);
-        check_nominal(samples, scale);
-        const auto wanted = check_rows(rows, samples.n);
-        require(coefficients.ndim() == 2 &&
-                    static_cast<std::size_t>(coefficients.shape(0)) == wanted.size() &&
-                    static_cast<std::size_t>(coefficients.shape(1)) == samples.n,
-                "coefficients must have shape (rows, n_samples)");
-        const double* c = coefficients.data();
-        require(std::all_of(c, c + coefficients.size(), [](double v) { return std::isfinite(v); }),
-                "coefficients must be finite");
-        Array<double> out(static_cast<py::ssize_t>(samples.p));
-        double* weights = out.mutable_data();
-        const py::gil_scoped_release release;
-        const InterruptScope scope(python_interrupt);
-        measure_ranges(samples, n_threads, &scale);
-        std::fill(weights, weights + samples.p, 0.0);
-        std::vector<std::int32_t> order(samples.n);
-        std::iota(order.begin(), order.end(), 0);
-        std::vector<PairPanel> pairs((samples.n + panel_samples - 1) / panel_samples);
-        for (std::size_t t = 0; t < pairs.size(); ++t) {
-          const std::size_t last = std::min((t + 1) * panel_samples, samples.n);
-          for (std::size_t i = 0; i < wanted.size(); ++i) {
-            pairs[t].open(wanted[i]);
-            for (std::size_t j = t * panel_samples; j < last; ++j) {
-              const double value = c[i * samples.n + j];
-              if (value == 0.0 || static_cast<std::int32_t>(j) == wanted[i]) continue;
-              pairs[t].add(static_cast<std::int32_t>(j), value);
-            }
-          }
-        }
-        add_pair_weights(samples, scale, order, pairs, n_threads, weights);
-        return out;
-      },
-      x);
-}
-
 }  // namespace
 
 void register_relief(py::module_& module) {
@@ -319,17 +248,11 @@ void register_relief(py::module_& module) {
              py::arg("n_neighbors") = 1, py::arg("rank_weights").noconvert() = none,
              py::arg("discrete").noconvert() = none, py::arg("feature_weights").noconvert() = none,
              py::arg("precision") = "exact", py::arg("decide") = none, py::arg("n_threads") = 1);
-  module.def("relief_distances", &distances_of, py::arg("X").noconvert(), py::kw_only(),
-             py::arg("rows").noconvert() = none, py::arg("discrete").noconvert() = none,
-             py::arg("feature_weights").noconvert() = none, py::arg("n_threads") = 1);
   module.def("relief_neighbors", &neighbors_of, py::arg("X").noconvert(),
              py::arg("codes").noconvert(), py::arg("n_classes"), py::kw_only(),
              py::arg("rows").noconvert() = none, py::arg("n_neighbors") = 10,
              py::arg("discrete").noconvert() = none, py::arg("feature_weights").noconvert() = none,
              py::arg("n_threads") = 1);
-  module.def("relief_weights", &weights_of_pairs, py::arg("X").noconvert(),
-             py::arg("rows").noconvert(), py::arg("coefficients").noconvert(), py::kw_only(),
-             py::arg("discrete").noconvert() = none, py::arg("n_threads") = 1);
 }
 
 }  // namespace bitsieve

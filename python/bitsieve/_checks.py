@@ -1,19 +1,39 @@
-"""Checks of numbers that users pass, worded alike in every room."""
+"""Checks of what users pass, worded alike everywhere: they return it or say what is wrong."""
 
 from __future__ import annotations
 
+import math
 import secrets
-from typing import TypeAlias, TypeGuard
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Literal, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 
-__all__ = ["SEEDS", "RandomState", "is_number", "is_whole", "key_of", "seed", "whole"]
+__all__ = [
+    "SEEDS",
+    "RandomState",
+    "check_choice",
+    "check_flag",
+    "check_int",
+    "check_number",
+    "is_number",
+    "is_whole",
+    "key_of",
+    "seed",
+    "whole",
+]
+
+T = TypeVar("T")
+Closed: TypeAlias = Literal["neither", "left", "right", "both"]
 
 #: What users may pass as ``random_state``.
 RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 #: Seeds lie in [0, SEEDS).
 SEEDS = 2**64
+
+_FEW = 3  # choices that are told as "a, b or c"; more are "one of a, b, c"
 
 
 def is_whole(value: object) -> TypeGuard[int]:
@@ -40,8 +60,10 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def whole(name: str, value: object, least: int, *, instead: str = "") -> int:
-    """Return a whole number from ``least`` on, or say what was expected and what came.
+def check_int(
+    name: str, value: object, least: int, most: int | None = None, *, instead: str = ""
+) -> int:
+    """Return a whole number from ``least`` to ``most``, or say what was expected and what came.
 
     Parameters
     ----------
@@ -49,24 +71,162 @@ def whole(name: str, value: object, least: int, *, instead: str = "") -> int:
         Of the parameter.
     value : object
     least : int
+    most : int, optional
+        None for no limit.
     instead : str, default ""
         What else the parameter may be, such as ``"or None"``, for the message alone.
 
     Raises
     ------
     ValueError
-        If it is no whole number, or a smaller one.
+        If it is no whole number, or one outside.
 
     Examples
     --------
-    >>> whole("max_iter", 0, 1, instead="or None")
+    >>> check_int("max_iter", 0, 1, instead="or None")
     Traceback (most recent call last):
     ValueError: max_iter must be a whole number from 1 on or None, got 0
+    >>> check_int("n_bins", 256, 2, 255)
+    Traceback (most recent call last):
+    ValueError: n_bins must be a whole number from 2 to 255, got 256
     """
-    if not is_whole(value) or value < least:
-        expected = f"a whole number from {least} on {instead}".rstrip()
+    if not is_whole(value) or value < least or (most is not None and value > most):
+        upwards = "on" if most is None else f"to {most}"
+        expected = f"a whole number from {least} {upwards} {instead}".rstrip()
         raise ValueError(f"{name} must be {expected}, got {value!r}")
     return int(value)
+
+
+whole = check_int  # an older name
+
+
+def check_number(
+    name: str,
+    value: object,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    closed: Closed = "neither",
+    unit: str = "",
+    instead: str = "",
+    hint: str = "",
+) -> float:
+    """Return a real number of an interval, or say what was expected and what came.
+
+    Parameters
+    ----------
+    name : str
+        Of the parameter.
+    value : object
+    low, high : float
+        Ends of the interval. One that is infinite is no number unless it is ``closed``.
+    closed : {"neither", "left", "right", "both"}, default "neither"
+        Which ends belong to it.
+    unit : str, default ""
+        What the number counts, such as ``"seconds"``, for the message alone.
+    instead : str, default ""
+        What else the parameter may be, such as ``"or None"``, for the message alone.
+    hint : str, default ""
+        What helps, for the end of the message alone.
+
+    Raises
+    ------
+    ValueError
+        If it is no real number (True and NaN are none), or one outside.
+
+    Examples
+    --------
+    >>> check_number("level", 0.95, 0, 1)
+    0.95
+    >>> check_number("level", 95, 0, 1, hint="0.95 asks for a 95 % interval")
+    Traceback (most recent call last):
+    ValueError: level must be a number in (0, 1), got 95; 0.95 asks for a 95 % interval
+    >>> check_number("sample_size", 1.5, 0, 1, closed="right")
+    Traceback (most recent call last):
+    ValueError: sample_size must be a number in (0, 1], got 1.5
+    >>> check_number("max_time", 0, 0, closed="right", unit="seconds", instead="or None")
+    Traceback (most recent call last):
+    ValueError: max_time must be a number of seconds above 0 or None, got 0
+    >>> check_number("beta", float("inf"), 0, closed="left")
+    Traceback (most recent call last):
+    ValueError: beta must be a finite number from 0 on, got inf
+    """
+    left, right = closed in ("left", "both"), closed in ("right", "both")
+    if (
+        is_number(value)
+        and (value >= low if left else value > low)
+        and (value <= high if right else value < high)
+    ):
+        with suppress(OverflowError):  # a whole number beyond all floats
+            return float(value)
+    expected = "a number" if high < math.inf or right else "a finite number"
+    if unit:
+        expected += f" of {unit}"
+    if high < math.inf:
+        expected += f" in {'[' if left else '('}{low:g}, {high:g}{']' if right else ')'}"
+    elif low > -math.inf:
+        expected += f" from {low:g} on" if left else f" above {low:g}"
+    expected = f"{expected} {instead}".rstrip()
+    raise ValueError(f"{name} must be {expected}, got {value!r}{'; ' if hint else ''}{hint}")
+
+
+def check_choice(name: str, value: T, choices: Iterable[str | None], *, instead: str = "") -> T:
+    """Return one of some names, or say which there are and what came.
+
+    Parameters
+    ----------
+    name : str
+        Of the parameter.
+    value : object
+    choices : iterable of str or None
+    instead : str, default ""
+        What else the parameter may be, such as ``"or a function"``, for the message alone.
+
+    Raises
+    ------
+    ValueError
+        If it is none of them.
+
+    Examples
+    --------
+    >>> check_choice("unit", "hartley", ("bits", "nats"))
+    Traceback (most recent call last):
+    ValueError: unit must be 'bits' or 'nats', got 'hartley'
+    >>> check_choice("relevance", "mi", ("f", "ks"), instead="or a function")
+    Traceback (most recent call last):
+    ValueError: relevance must be 'f', 'ks' or a function, got 'mi'
+    """
+    choices = tuple(choices)
+    if (value is None or isinstance(value, str)) and value in choices:
+        return value
+    told = [repr(choice) for choice in choices]
+    if instead or len(told) > _FEW:
+        expected = f"{'one of ' if len(told) > _FEW else ''}{', '.join(told)} {instead}".rstrip()
+    else:
+        expected = " or ".join(filter(None, [", ".join(told[:-1]), told[-1]]))
+    raise ValueError(f"{name} must be {expected}, got {value!r}")
+
+
+def check_flag(name: str, value: object, *, optional: bool = False) -> bool | None:
+    """Return True or False (None where it is ``optional``), or say what came.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else; numbers are no flags.
+
+    Examples
+    --------
+    >>> check_flag("resume", 1)
+    Traceback (most recent call last):
+    ValueError: resume must be True or False, got 1
+    """
+    if value is None and optional:
+        return None
+    if not isinstance(value, (bool, np.bool_)):
+        expected = "True, False or None" if optional else "True or False"
+        raise ValueError(f"{name} must be {expected}, got {value!r}")
+    return bool(value)
 
 
 def seed(name: str, value: object, *, instead: str = "") -> int:

@@ -94,14 +94,6 @@ def relief(
     decide: Callable[[NDArray[np.int64]], NDArray[np.int8]] | None = None,
     n_threads: int = 1,
 ) -> NDArray[np.float64]: ...
-def relief_distances(
-    X: NDArray[np.float32] | NDArray[np.float64],
-    *,
-    rows: NDArray[np.int64] | None = None,
-    discrete: NDArray[np.uint8] | None = None,
-    feature_weights: NDArray[np.float64] | None = None,
-    n_threads: int = 1,
-) -> NDArray[np.float64]: ...
 def relief_neighbors(
     X: NDArray[np.float32] | NDArray[np.float64],
     codes: NDArray[np.int32],
@@ -113,14 +105,6 @@ def relief_neighbors(
     feature_weights: NDArray[np.float64] | None = None,
     n_threads: int = 1,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]: ...
-def relief_weights(
-    X: NDArray[np.float32] | NDArray[np.float64],
-    rows: NDArray[np.int64] | None,
-    coefficients: NDArray[np.float64],
-    *,
-    discrete: NDArray[np.uint8] | None = None,
-    n_threads: int = 1,
-) -> NDArray[np.float64]: ...
 def class_moments(
     X: NDArray[np.float32] | NDArray[np.float64],
     codes: NDArray[np.int32],
@@ -339,14 +323,6 @@ class DiscreteTable:
         features: NDArray[np.int64] | None = ...,
     ) -> NDArray[np.uint32]: ...
     def entropies(self, correction: str = ..., prior: float = ...) -> NDArray[np.float64]: ...
-    def joint_entropy(
-        self,
-        target: NDArray[np.uint8] | NDArray[np.int32],
-        n_levels: int,
-        features: NDArray[np.int64] | None = ...,
-        correction: str = ...,
-        prior: float = ...,
-    ) -> NDArray[np.float64]: ...
     def mutual_information(
         self,
         target: NDArray[np.uint8] | NDArray[np.int32],

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitsieve import _core, _flips
+from bitsieve._checks import check_int
 
 Words = NDArray[np.uint64]
 
@@ -433,7 +434,4 @@ def _rebuild(n_features: int, *arrays: Any) -> Masks:
 
 
 def _check_n_features(n_features: int) -> None:
-    if isinstance(n_features, bool) or not isinstance(n_features, (int, np.integer)):
-        raise ValueError(f"n_features must be a whole number, got {n_features!r}")
-    if n_features < 1:
-        raise ValueError(f"n_features must be at least 1, got {n_features}")
+    check_int("n_features", n_features, 1)

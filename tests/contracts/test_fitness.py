@@ -6,15 +6,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone, is_classifier
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from bitsieve.fitness import compile
 from bitsieve.testing import check_fitness
 from bitsieve.testing._draws import table
 
 FRESH = {"resample": True, "n_repeats": 2}
+# Another model of each kind: its fingerprint must differ.
+OTHER: dict[type, dict[str, Any]] = {
+    KNeighborsClassifier: {"n_neighbors": 2},
+    GaussianNB: {"var_smoothing": 0.1},
+    NearestCentroid: {"shrink_threshold": 0.5},
+    Ridge: {"alpha": 2.0},
+}
 
 # Name of the kernel, estimator, options of compile.
 FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
@@ -22,6 +30,8 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("knn", KNeighborsClassifier(3), FRESH),
     ("knn", KNeighborsClassifier(1), {"scoring": "balanced_accuracy", "groups": True}),
     ("knn", KNeighborsClassifier(3), {"scoring": "f1_macro"}),
+    ("centroid", NearestCentroid(), {}),
+    ("centroid", NearestCentroid(), {"scoring": "balanced_accuracy", **FRESH}),
     (None, GaussianNB(), {"resample": True, "cv": 2}),
     (None, Ridge(), {"scoring": "r2", "cv": 2}),
 ]
@@ -36,15 +46,15 @@ def _name(case: Any) -> str:
 def test_keeps_the_contract(case: Any) -> None:
     kernel, estimator, options = case
     # scikit-learn takes milliseconds a mask: fewer of them, of fewer features.
-    quick = kernel is not None and options.get("scoring") != "f1_macro"
+    quick = kernel is not None
     X, codes = table(60, 70 if quick else 8, 3)
     y = codes if kernel or isinstance(estimator, GaussianNB) else X[:, 0] - X[:, 3] + codes
     groups = np.arange(60) // 2 if options.get("groups") else None
 
-    def make(n_jobs: int, X: Any = X, y: Any = y, **others: Any) -> Any:
+    def make(n_jobs: int, X: Any = X, y: Any = y, model: Any = estimator, **others: Any) -> Any:
         given = {"cv": 3, **options, "groups": groups, **others}
-        fitness = compile(estimator, X, y, n_jobs=n_jobs, **given)
-        assert fitness.kernel == kernel
+        fitness = compile(model, X, y, n_jobs=n_jobs, **given)
+        assert fitness.kernel == kernel or model is not estimator
         return fitness
 
     changed = X.copy()
@@ -58,6 +68,8 @@ def test_keeps_the_contract(case: Any) -> None:
             lambda n: make(n, X=changed),
             lambda n: make(n, y=y[::-1].copy()),
             lambda n: make(n, cv=4),
+            lambda n: make(n, scoring="f1_micro" if is_classifier(estimator) else "max_error"),
+            lambda n: make(n, model=clone(estimator).set_params(**OTHER[type(estimator)])),
             lambda n: make(n, resample=True, n_repeats=5),
         ],
         estimator=estimator,

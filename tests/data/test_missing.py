@@ -27,7 +27,7 @@ def gaps() -> Table:
 def test_missing_values_are_refused_unless_asked_for():
     with pytest.raises(ValueError, match=SAID):
         Table(GAPS, Y, names=["a", "b", "c"])
-    with pytest.raises(ValueError, match="missing must be one of 'error', 'keep', got 'level'"):
+    with pytest.raises(ValueError, match="missing must be 'error' or 'keep', got 'level'"):
         Table(GAPS, Y, missing="level")
 
 
@@ -148,7 +148,7 @@ def test_text_files(tmp_path, gap):
     table = read_table(path, target="y", missing="keep")
     np.testing.assert_array_equal(table.X, [[1, np.nan], [np.nan, 0.5], [2, 0.25]])
     assert (table.n_missing, table.discrete) == (2, None)
-    with pytest.raises(ValueError, match="missing must be one of 'error', 'keep', got True"):
+    with pytest.raises(ValueError, match="missing must be 'error' or 'keep', got True"):
         read_table(path, target="y", missing=True)
 
 

@@ -237,8 +237,14 @@ def test_a_table_brings_its_own_target():
     [
         ({"method": "chimerge"}, "method must be one of 'mdl', 'equal_width', .*got 'chimerge'"),
         ({"method": None}, "method must be one of .*got None"),
-        ({"method": "equal_width", "n_bins": 1}, "n_bins must be a whole number from 2 on, got 1"),
-        ({"method": "equal_width", "n_bins": 256}, "n_bins must be at most 255, got 256"),
+        (
+            {"method": "equal_width", "n_bins": 1},
+            "n_bins must be a whole number from 2 to 255, got 1",
+        ),
+        (
+            {"method": "equal_width", "n_bins": 256},
+            "a whole number from 2 to 255, got 256",
+        ),
         ({"method": "equal_width", "n_bins": 2.5}, "n_bins must be a whole number"),
         ({"method": "equal_width", "bins": [1.0]}, "bins are used by method='user' alone"),
         ({"method": "user"}, "method='user' needs bins"),
@@ -246,8 +252,14 @@ def test_a_table_brings_its_own_target():
         ({"method": "user", "bins": [[1.0], [np.nan]]}, "bins of column 1 must be finite"),
         ({"method": "user", "bins": [[1.0]] * 3}, "3 columns, but X has 2 columns"),
         ({"method": "user", "bins": np.arange(255.0)}, "255 levels at most"),
-        ({"method": "mean_sd", "n_sd": 0}, "n_sd must be a positive number"),
-        ({"method": "mean_sd", "n_sd": "1"}, "n_sd must be a positive number"),
+        (
+            {"method": "mean_sd", "n_sd": 0},
+            "n_sd must be a finite number of standard",
+        ),
+        (
+            {"method": "mean_sd", "n_sd": "1"},
+            "n_sd must be a finite number of standard",
+        ),
         ({"method": "mean_sd", "missing": "drop"}, "missing must be 'error' or 'level'"),
     ],
 )

@@ -285,7 +285,7 @@ def test_real_expression_data(dataset: Callable[[str], Any]) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"criterion": "MIX"}, r"criterion must be 'MID', 'MIQ', 'FCD' or 'FCQ', got 'MIX'"),
+        ({"criterion": "MIX"}, r"criterion must be one of 'MID', 'MIQ', 'FCD', 'FCQ', got 'MIX'"),
         ({"relevance": "ks"}, r"relevance and redundancy belong to criterion='FCD' and 'FCQ'"),
         ({"redundancy": "spearman"}, r"relevance and redundancy belong to"),
         ({"criterion": "FCQ", "discretization": "mdl"}, r"discretization and correction belong"),

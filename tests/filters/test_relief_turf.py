@@ -136,8 +136,8 @@ def test_feature_weights_follow_their_features(weighted: list[int]) -> None:
         ({"scorer": "relif"}, "scorer 'relif' is unknown; did you mean 'relief'"),
         ({"scorer": 3}, "scorer 3 is unknown"),
         ({"n_iterations": 0}, "n_iterations must be a whole number from 1 on, got 0"),
-        ({"fraction": 1.0}, r"fraction must lie in \(0, 1\) or be None, got 1.0"),
-        ({"fraction": 2}, r"fraction must lie in \(0, 1\) or be None, got 2"),
+        ({"fraction": 1.0}, r"fraction must be a number in \(0, 1\) or None, got 1.0"),
+        ({"fraction": 2}, r"fraction must be a number in \(0, 1\) or None, got 2"),
     ],
 )
 def test_options_out_of_range(options: dict[str, Any], message: str) -> None:

@@ -52,9 +52,9 @@ def test_refusals() -> None:
         laplacian_score(X, n_neighbors=10)
     with pytest.raises(ValueError, match="weights must be 'heat' or 'binary', got 'cosine'"):
         laplacian_score(X, weights="cosine")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="bandwidth must be positive or None, got 0"):
+    with pytest.raises(ValueError, match="bandwidth must be a number above 0 or None, got 0"):
         laplacian_score(X, bandwidth=0)
-    with pytest.raises(ValueError, match="bandwidth must be positive or None, got 'auto'"):
+    with pytest.raises(ValueError, match="bandwidth must be a number above 0 or None, got 'auto'"):
         laplacian_score(X, bandwidth="auto")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="n_jobs must be None or a whole number other than 0"):
         laplacian_score(X, n_jobs=0)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import pickle
 import subprocess
 import sys
 import textwrap
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import tables
 import twin_knn
+from each import each
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -44,8 +43,8 @@ def _alone(kind: str, masks: np.ndarray, k: int = 1, **options) -> np.ndarray:
     return np.concatenate([_fitness(kind, k, **options).evaluate_splits(mask) for mask in masks])
 
 
-@pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("kind", KINDS)
+@each("k", [1, 3])
+@each("kind", KINDS)
 def test_history_order_and_size_of_batches(kind: str, k: int) -> None:
     masks = _masks()
     expected = _alone(kind, masks, k)
@@ -63,8 +62,8 @@ def test_history_order_and_size_of_batches(kind: str, k: int) -> None:
             fitness.evaluate(mask)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 3])
-@pytest.mark.parametrize("kind", KINDS)
+@each("n_jobs", [1, 2, 3])
+@each("kind", KINDS)
 def test_threads(kind: str, n_jobs: int) -> None:
     masks = _masks()
     expected = _alone(kind, masks)
@@ -93,40 +92,6 @@ def test_instruction_sets_mix() -> None:
         bitsieve.set_isa(before)
     for answer in answers:
         np.testing.assert_array_equal(answer, answers[0])
-
-
-def test_forms_of_masks() -> None:
-    masks = _masks()
-    expected = _alone("close", masks)
-    fitness = _fitness("close")
-    lists = [np.flatnonzero(mask) for mask in masks]
-    for form in (
-        masks,
-        masks.tolist(),
-        np.asfortranarray(masks),
-        Masks.from_bool(masks),
-        Masks.from_indices(lists, P),
-        Masks.from_words(Masks.from_bool(masks).words, P),
-    ):
-        np.testing.assert_array_equal(fitness.evaluate_splits(form), expected)
-        assert fitness.evaluate_splits(form).flags.c_contiguous
-    np.testing.assert_array_equal(fitness.evaluate(masks[4]), expected[4:5].mean(axis=1))
-
-
-@pytest.mark.parametrize("options", [{}, {"resample": True, "n_repeats": 3}])
-def test_two_python_threads_at_once(options: dict) -> None:
-    masks = _masks()
-    seeds = np.arange(len(masks), dtype=np.uint64)
-    expected = _fitness("scales", **options).evaluate_splits(masks, seeds)
-    fitness = _fitness("scales", **options, n_jobs=2)
-
-    def ask(seed: int) -> bool:
-        order = np.random.default_rng(seed).permutation(len(masks))
-        return np.array_equal(fitness.evaluate_splits(masks[order], seeds[order]), expected[order])
-
-    with ThreadPoolExecutor(2) as pool:
-        assert all(pool.map(ask, range(30)))
-    assert fitness.n_evaluations == 30 * len(masks)
 
 
 FORK = """
@@ -167,7 +132,7 @@ def test_after_a_fork() -> None:
     assert done.returncode == 0, (done.returncode, done.stderr)
 
 
-@pytest.mark.parametrize(
+@each(
     "options",
     [
         {},
@@ -180,7 +145,6 @@ def test_after_a_fork() -> None:
         {"scoring": "f1_macro"},
         {"scoring": "balanced_accuracy", "k": 5},
     ],
-    ids=lambda options: ", ".join(options) or "plain",
 )
 def test_after_pickling(options: dict) -> None:
     """The copy answers alike, also where the splits were drawn without a seed."""
@@ -205,7 +169,7 @@ def test_splits_from_a_generator_pickle() -> None:
     np.testing.assert_array_equal(copy.evaluate_splits(_masks()), expected)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16])
+@each("dtype", [np.float64, np.float32, np.int16])
 def test_x_is_neither_written_nor_copied_in_meaning(dtype: type) -> None:
     rng = np.random.default_rng(8)
     values = (100 * rng.normal(size=(40, 30))).astype(dtype)
@@ -229,27 +193,6 @@ def test_arguments_stay_as_they_are() -> None:
     before = dict(estimator.__dict__)
     compile(estimator, *_data("integers")).evaluate(_masks())
     assert estimator.__dict__ == before
-
-
-def test_fingerprints_tell_fitnesses_apart() -> None:
-    X, y = _data("integers")
-    X = X.astype(np.float64)
-    other = X.copy()
-    other[3, 4] += 1
-    variants = [
-        compile(KNeighborsClassifier(1), X, y),
-        compile(KNeighborsClassifier(3), X, y),
-        compile(KNeighborsClassifier(1), other, y),
-        compile(KNeighborsClassifier(1), X, y[::-1]),
-        compile(KNeighborsClassifier(1), X, y, cv=4),
-        compile(KNeighborsClassifier(1), X, y, scoring="balanced_accuracy"),
-        compile(KNeighborsClassifier(1), X, y, resample=True),
-        compile(KNeighborsClassifier(1), X, y, resample=True, n_repeats=2),
-    ]
-    prints = [fitness.fingerprint() for fitness in variants]
-    for a, b in itertools.combinations(prints, 2):
-        assert a != b
-    assert compile(KNeighborsClassifier(1), X.copy(), y.copy()).fingerprint() == prints[0]
 
 
 def test_fingerprint_of_a_callable_scorer_knows_no_address() -> None:
@@ -345,7 +288,7 @@ def test_words_past_the_last_feature_are_refused_everywhere() -> None:
         core.evaluate(past[None], seeds, score, 1)
 
 
-@pytest.mark.parametrize("power", [-58, -62, -66])
+@each("power", [-58, -62, -66])
 def test_flushing_denormals_to_zero_changes_no_answer(power: int) -> None:
     torch = pytest.importorskip("torch", reason="sets the flag of the processor")
     rng = np.random.default_rng(0)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -24,10 +25,8 @@ def _frame(X: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(X, copy=False)
 
 
-@pytest.mark.parametrize(
-    "estimator", [KNeighborsClassifier(1), DecisionTreeClassifier(max_depth=1)]
-)
-@pytest.mark.parametrize("form", [np.asarray, _frame, Table])
+@each("estimator", [KNeighborsClassifier(1), DecisionTreeClassifier(max_depth=1)])
+@each("form", [np.asarray, _frame, Table])
 def test_data_that_change_later(estimator: Any, form: Any) -> None:
     X, y, weights = VALUES.copy(), np.arange(40) % 2, np.ones(40)
     options = {} if isinstance(estimator, KNeighborsClassifier) else {"sample_weight": weights}
@@ -55,9 +54,9 @@ def test_codes_from_outside_cannot_reach_the_kernel() -> None:
     fitness = compile(KNeighborsClassifier(1), VALUES, np.arange(40) % 2)
     before = fitness.evaluate(MASKS)
     assert fitness.table.codes is not None
-    for each in (fitness.table.codes, fitness.table.max_abs):
+    for array in (fitness.table.codes, fitness.table.max_abs):
         with pytest.raises(ValueError, match="read-only"):
-            each[:] = 2**30
+            array[:] = 2**30
     fitness.table.codes.setflags(write=True)  # by force
     fitness.table.codes[:] = 2**30
     assert np.array_equal(fitness.evaluate(MASKS), before)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tables
 import twin_knn
+from each import each, each_isa
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -37,8 +38,9 @@ def _twin(fitness: Fitness, masks: np.ndarray, k: int, scoring: str = "accuracy"
     return twin_knn.evaluate_splits(table.X, table.y, masks, fitness.splits(), k, scoring)
 
 
-@pytest.mark.parametrize("p", [1, 16, 33])
 @pytest.mark.parametrize("kind", tables.KINDS)
+@each("p", [1, 16, 33])
+@each_isa
 def test_one_flip_neighbours(isa: str, kind: str, p: int) -> None:
     fitness = _fitness(kind, p)
     for name, base in _bases(np.random.default_rng(p), p).items():
@@ -49,7 +51,8 @@ def test_one_flip_neighbours(isa: str, kind: str, p: int) -> None:
             np.testing.assert_array_equal(got, _twin(fitness, masks, 1), err_msg=name)
 
 
-@pytest.mark.parametrize("kind", ["scales", "integers", "offset"])
+@each_isa
+@each("kind", ["scales", "integers", "offset"])
 def test_more_samples_than_a_state_is_kept_for(isa: str, kind: str) -> None:
     # Panels of 128 rows, the last one cut off.
     n, p = _core.matrix_samples + 70, 19
@@ -63,10 +66,10 @@ def test_more_samples_than_a_state_is_kept_for(isa: str, kind: str) -> None:
         np.testing.assert_array_equal(fitness.evaluate_splits(near, seeds=3), expected, name)
 
 
-@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy"])
-@pytest.mark.parametrize("n_classes", [2, 5, 10])
-@pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("kind", ["scales", "integers"])
+@each("scoring", ["accuracy", "balanced_accuracy"])
+@each("n_classes", [2, 5, 10])
+@each("k", [1, 3])
+@each("kind", ["scales", "integers"])
 def test_classes_scores_and_neighbours(kind: str, k: int, n_classes: int, scoring: str) -> None:
     p = 40
     fitness = _fitness(kind, p, k, n_classes, scoring=scoring)
@@ -78,7 +81,7 @@ def test_classes_scores_and_neighbours(kind: str, k: int, n_classes: int, scorin
             np.testing.assert_array_equal(got, _twin(fitness, masks, k, scoring))
 
 
-@pytest.mark.parametrize("k", [1, 3])
+@each("k", [1, 3])
 def test_scorers_outside_the_kernel(k: int) -> None:
     p = 12
     fitness = _fitness("integers", p, k, scoring="f1_macro", cv=2)
@@ -88,10 +91,8 @@ def test_scorers_outside_the_kernel(k: int) -> None:
         np.testing.assert_array_equal(fitness.evaluate_splits(near), expected, err_msg=name)
 
 
-@pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize(
-    "cv", [RepeatedStratifiedKFold(n_splits=4, n_repeats=20, random_state=0), PAIRS, 15]
-)
+@each("k", [1, 3])
+@each("cv", [RepeatedStratifiedKFold(n_splits=4, n_repeats=20, random_state=0), PAIRS, 15])
 def test_any_splits(cv, k: int) -> None:
     p = 70
     fitness = _fitness("close", p, k, cv=cv)
@@ -102,7 +103,7 @@ def test_any_splits(cv, k: int) -> None:
     np.testing.assert_array_equal(got[::9], _twin(fitness, masks[::9], k))
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@each("n_jobs", [1, 2, 3])
 def test_chosen_flips_in_any_order_and_twice(n_jobs: int) -> None:
     p = 130
     fitness = _fitness("scales", p, n_jobs=n_jobs)
@@ -116,8 +117,8 @@ def test_chosen_flips_in_any_order_and_twice(n_jobs: int) -> None:
         np.testing.assert_array_equal(got, fitness.evaluate_splits(masks))
 
 
-@pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("kind", ["float64", "scales", "integers", "close"])
+@each("k", [1, 3])
+@each("kind", ["float64", "scales", "integers", "close"])
 def test_many_flips_a_mask(kind: str, k: int) -> None:
     p = 65
     fitness = _fitness(kind, p, k)

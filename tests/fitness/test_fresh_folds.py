@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tables
 import twin_knn
+from each import each
 from sklearn.model_selection import (
     KFold,
     RepeatedStratifiedKFold,
@@ -15,7 +16,6 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from bitsieve import Masks
 from bitsieve.fitness import compile
 
 RNG = np.random.default_rng(4)
@@ -26,8 +26,9 @@ MASKS = tables.masks(RNG, P)
 SEEDS = RNG.integers(0, 2**63, len(MASKS)).astype(np.uint64)
 
 
+@pytest.mark.usefixtures("one_blas_thread")
 @pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize(
+@each(
     ("cv", "n_repeats", "scoring"),
     [
         (5, 1, "accuracy"),
@@ -62,38 +63,6 @@ def test_equals_scikit_learn_on_the_splits_of_the_seed(cv, n_repeats: int, scori
         np.testing.assert_array_equal(got[0], empty[0])
 
 
-@pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("n_jobs", [1, 2, 3])
-def test_common_and_independent_seeds(k: int, n_jobs: int) -> None:
-    options = {"cv": 5, "n_repeats": 2, "resample": True}
-    fitness = compile(KNeighborsClassifier(k), X, Y, **options, n_jobs=n_jobs)
-    alone = np.concatenate(
-        [
-            compile(KNeighborsClassifier(k), X, Y, **options).evaluate_splits(mask, int(seed))
-            for mask, seed in zip(MASKS, SEEDS, strict=True)
-        ]
-    )
-    np.testing.assert_array_equal(fitness.evaluate_splits(MASKS, SEEDS), alone)
-    order = RNG.permutation(len(MASKS))
-    np.testing.assert_array_equal(fitness.evaluate_splits(MASKS[order], SEEDS[order]), alone[order])
-    np.testing.assert_array_equal(fitness.evaluate_splits(MASKS, SEEDS.tolist()), alone)
-    common = fitness.evaluate_splits(MASKS, 11)
-    np.testing.assert_array_equal(common, fitness.evaluate_splits(MASKS, np.full(len(MASKS), 11)))
-    np.testing.assert_array_equal(common, fitness.evaluate_splits(MASKS, np.uint64(11)))
-    # Another seed, other folds.
-    assert (common[5] != fitness.evaluate_splits(MASKS[5], 12)[0]).any()
-
-
-@pytest.mark.parametrize("k", [1, 3])
-def test_neighbours_under_common_and_independent_seeds(k: int) -> None:
-    fitness = compile(KNeighborsClassifier(k), X, Y, cv=4, n_repeats=2, resample=True, n_jobs=2)
-    near = Masks.neighbours(MASKS[4], P)
-    seeds = np.arange(P, dtype=np.uint64) // 3
-    for s in (5, seeds):
-        expected = fitness.evaluate_splits(near.to_bool(), s)
-        np.testing.assert_array_equal(fitness.evaluate_splits(near, s), expected)
-
-
 def test_seeds_at_both_ends() -> None:
     fitness = compile(KNeighborsClassifier(1), X, Y, resample=True)
     for seed in (0, 1, 2**63, 2**64 - 1):
@@ -102,13 +71,6 @@ def test_seeds_at_both_ends() -> None:
         np.testing.assert_array_equal(fitness.evaluate_splits(MASKS, seed), expected)
         covered = np.sort(np.concatenate([test for _, test in splits]))
         np.testing.assert_array_equal(covered, np.arange(N))
-
-
-def test_fixed_splits_ignore_seeds() -> None:
-    fitness = compile(KNeighborsClassifier(1), X, Y)
-    expected = fitness.evaluate_splits(MASKS)
-    np.testing.assert_array_equal(fitness.evaluate_splits(MASKS, SEEDS), expected)
-    np.testing.assert_array_equal(fitness.evaluate_splits(MASKS, 2**64 - 1), expected)
 
 
 def test_the_splits_given_out_are_copies() -> None:
@@ -121,7 +83,7 @@ def test_the_splits_given_out_are_copies() -> None:
         np.testing.assert_array_equal(fitness.evaluate_splits(MASKS), expected)
 
 
-@pytest.mark.parametrize(
+@each(
     ("cv", "n_splits"),
     [
         (5, 5),

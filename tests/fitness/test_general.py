@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -18,7 +18,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from bitsieve import Masks
 from bitsieve.fitness import compile
 
 RNG = np.random.default_rng(3)
@@ -37,7 +36,8 @@ def _expected(estimator: Any, y: np.ndarray = Y, **options: Any) -> np.ndarray:
     return np.array(rows)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.usefixtures("one_blas_thread")
+@each(
     "estimator",
     [
         make_pipeline(StandardScaler(), KNeighborsClassifier(3)),
@@ -49,7 +49,6 @@ def _expected(estimator: Any, y: np.ndarray = Y, **options: Any) -> np.ndarray:
         KNeighborsClassifier(3, weights="distance"),
         make_pipeline(StandardScaler(), LogisticRegression()),
     ],
-    ids=lambda estimator: repr(estimator)[:40],
 )
 def test_equals_cross_val_score(estimator: Any) -> None:
     fitness = compile(estimator, X, Y, cv=4, n_jobs=1)
@@ -61,7 +60,7 @@ def test_equals_cross_val_score(estimator: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("scoring", ["balanced_accuracy", "f1_macro", "neg_log_loss", "roc_auc"])
+@each("scoring", ["balanced_accuracy", "f1_macro", "neg_log_loss", "roc_auc"])
 def test_scorers(scoring: str) -> None:
     y = (Y == "yes").astype(int)
     estimator = GaussianNB()
@@ -88,14 +87,6 @@ def test_two_jobs_equal_one() -> None:
     np.testing.assert_array_equal(one.evaluate_splits(MASKS), two.evaluate_splits(MASKS))
 
 
-def test_neighbourhoods() -> None:
-    fitness = compile(GaussianNB(), X, Y, cv=4, n_jobs=1)
-    near = Masks.neighbours(MASKS[2], 8)
-    np.testing.assert_array_equal(
-        fitness.evaluate_splits(near), fitness.evaluate_splits(near.to_bool())
-    )
-
-
 def test_sample_weight_is_given_to_fit() -> None:
     weights = np.where(Y == "yes", 20.0, 0.05)
     estimator = GaussianNB()
@@ -110,14 +101,6 @@ def test_sample_weight_of_another_length_is_refused() -> None:
         compile(GaussianNB(), X, Y, sample_weight=np.ones(49), n_jobs=1).evaluate(MASKS)
 
 
-def test_regressor() -> None:
-    y = X[:, 4] + 0.1 * RNG.normal(size=50)
-    fitness = compile(Ridge(), X, y, cv=4, n_jobs=1)
-    masks = MASKS[MASKS.any(axis=1)]
-    expected = [cross_val_score(Ridge(), X[:, mask], y, cv=4) for mask in masks]
-    np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
-
-
 def test_an_estimator_that_fails_says_so() -> None:
     class Broken(GaussianNB):
         def fit(self, X, y, sample_weight=None):
@@ -125,15 +108,6 @@ def test_an_estimator_that_fails_says_so() -> None:
 
     with pytest.raises(RuntimeError, match="no luck"):
         compile(Broken(), X, Y, n_jobs=1).evaluate(MASKS)
-
-
-def test_pickles_and_counts() -> None:
-    fitness = compile(make_pipeline(StandardScaler(), SVC()), X, Y, cv=3, n_jobs=1)
-    expected = fitness.evaluate(MASKS)
-    assert fitness.n_evaluations == 5
-    copy = pickle.loads(pickle.dumps(fitness))
-    np.testing.assert_array_equal(copy.evaluate(MASKS), expected)
-    assert copy.fingerprint() == fitness.fingerprint()
 
 
 def test_an_estimator_changed_later_changes_nothing() -> None:

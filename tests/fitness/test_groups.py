@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from each import each
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
     GroupKFold,
@@ -185,7 +186,7 @@ def test_groups_that_have_no_effect_are_spoken_of() -> None:
         compile(KNN, X, Y, cv=LeaveOneGroupOut(), groups=GROUPS)
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"cv": GroupKFold(3)}, "cv=GroupKFold splits by groups, and none were given: pass groups"),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import (
     GroupKFold,
@@ -28,15 +29,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from bitsieve.fitness import compile
 
-REAL = [
-    "sonar",
-    "ionosphere",
-    pytest.param("tox_171", marks=pytest.mark.slow),
-    "warpAR10P",
-    "khan",
-    pytest.param("vehicle", marks=pytest.mark.slow),
-]
-N_MASKS = 200
+REAL = ["sonar", "ionosphere", "tox_171", "warpAR10P", "khan", "vehicle"]
 
 
 @functools.cache
@@ -51,23 +44,34 @@ def _of_all_sizes(rng: np.random.Generator, n_masks: int, p: int) -> np.ndarray:
     return masks
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("one_blas_thread")
-@pytest.mark.parametrize("k", [1, 3, 5])
 @pytest.mark.parametrize("name", REAL)
+@each("k", [1, 3, 5])
 def test_real_data(dataset: Any, name: str, k: int) -> None:
+    _compare(dataset, name, k, 200)
+
+
+@pytest.mark.usefixtures("one_blas_thread")
+def test_some_masks_of_real_data(dataset: Any) -> None:
+    _compare(dataset, "sonar", 1, 20)
+    _compare(dataset, "khan", 3, 20)
+
+
+def _compare(dataset: Any, name: str, k: int, n_masks: int) -> None:
     X, y, _ = dataset(name)
     X = X.astype(np.float64)
     # Tied distances are broken alike on both sides: scikit-learn's own choice depends on its
     # algorithm.
     X = X + 1e-6 * X.std() * _jitter(name, X.shape)
-    masks = _of_all_sizes(np.random.default_rng(k), N_MASKS, X.shape[1])
+    masks = _of_all_sizes(np.random.default_rng(k), n_masks, X.shape[1])
     estimator = KNeighborsClassifier(k)
     cv = StratifiedKFold(5, shuffle=True, random_state=k)
     got = compile(estimator, X, y, cv=cv).evaluate_splits(masks)
     folds = list(cv.split(X, y))
     expected = np.array([cross_val_score(estimator, X[:, mask], y, cv=folds) for mask in masks])
     mismatches = int((got != expected).any(axis=1).sum())
-    print(f"\n{name}, {X.shape[0]} x {X.shape[1]}, k = {k}: {mismatches} of {N_MASKS} masks differ")
+    print(f"\n{name}, {X.shape[0]} x {X.shape[1]}, k = {k}: {mismatches} of {n_masks} masks differ")
     assert mismatches == 0
 
 
@@ -91,7 +95,7 @@ def _expected(estimator, y, masks=MASKS, **options) -> np.ndarray:
 
 @pytest.mark.usefixtures("one_blas_thread")
 @pytest.mark.parametrize("k", [1, 2, 5])
-@pytest.mark.parametrize(
+@each(
     ("scoring", "y"),
     [
         ("accuracy", BINARY),
@@ -136,7 +140,7 @@ PAIRS = [(np.arange(20, 61), np.arange(20)), (np.arange(40)[::-1], np.array([50,
 
 @pytest.mark.usefixtures("one_blas_thread")
 @pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize(
+@each(
     ("cv", "groups"),
     [
         (None, None),
@@ -153,7 +157,6 @@ PAIRS = [(np.arange(20, 61), np.arange(20)), (np.arange(40)[::-1], np.array([50,
         (TimeSeriesSplit(4), None),
         (PAIRS, None),
     ],
-    ids=lambda cv: type(cv).__name__,
 )
 def test_splitters(cv: Any, groups: Any, k: int) -> None:
     estimator = KNeighborsClassifier(k)
@@ -168,7 +171,7 @@ def test_splitters(cv: Any, groups: Any, k: int) -> None:
 
 
 @pytest.mark.usefixtures("one_blas_thread")
-@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "f1_macro"])
+@each("scoring", ["accuracy", "balanced_accuracy", "f1_macro"])
 def test_a_training_set_without_a_class(scoring: str) -> None:
     known = np.flatnonzero(MULTI != 0)
     cv = [(known[::2], np.setdiff1d(np.arange(N), known[::2])), (known[:30], known[30:])]
@@ -179,7 +182,7 @@ def test_a_training_set_without_a_class(scoring: str) -> None:
         np.testing.assert_allclose(fitness.evaluate_splits(MASKS), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
+@each(
     "names",
     [np.array(["d", "c", "a", "b"]), np.array([7, -3, 100, 0]), np.array([0.0, 3.0, 2.0, -1.0])],
 )
@@ -191,7 +194,7 @@ def test_any_labels(names: np.ndarray) -> None:
     )
 
 
-@pytest.mark.parametrize("y", [BINARY.astype(bool), np.array(["-", "+"], object)[BINARY]])
+@each("y", [BINARY.astype(bool), np.array(["-", "+"], object)[BINARY]])
 def test_two_classes(y: np.ndarray) -> None:
     fitness = compile(KNeighborsClassifier(2), X, y, cv=5)
     np.testing.assert_array_equal(

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import tables
 import twin_knn
+from each import each, each_isa
 from sklearn.neighbors import KNeighborsClassifier
 
 from bitsieve import Masks, _core
@@ -55,8 +56,12 @@ def _setup(case: Case):
     return X, y, splits, masks, expected
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda c: "-".join(map(str, c)))
-def test_scores(isa: str, case: Case) -> None:
+@pytest.mark.parametrize("kind", tables.KINDS)
+def test_scores(kind: str) -> None:
+    each("case", [case for case in CASES if case[0] == kind])(each_isa(_same_as_twin))()
+
+
+def _same_as_twin(isa: str, case: Case) -> None:
     X, y, splits, masks, expected = _setup(case)
     for scoring, scores in expected.items():
         fitness = compile(KNeighborsClassifier(case[3]), X, y, scoring=scoring, cv=splits, n_jobs=1)
@@ -67,7 +72,8 @@ def test_scores(isa: str, case: Case) -> None:
         np.testing.assert_array_equal(again[::-1], scores)
 
 
-@pytest.mark.parametrize("case", CASES[::5], ids=lambda c: "-".join(map(str, c)))
+@each("case", CASES[::5])
+@each_isa
 def test_votes(isa: str, case: Case) -> None:
     X, y, splits, masks, _ = _setup(case)
     k = case[3]
@@ -85,8 +91,8 @@ def test_votes(isa: str, case: Case) -> None:
 
 
 @pytest.mark.parametrize("kind", ["float64", "integers", "scales", "close"])
-@pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("n", [_core.matrix_samples - 1, _core.matrix_samples, 1537, 1601])
+@each("n", [_core.matrix_samples - 1, _core.matrix_samples, 1537, 1601])
+@each("k", [1, 3])
 def test_many_samples(kind: str, k: int, n: int) -> None:
     """Beyond some number of samples no matrix is kept: rows come block by block."""
     rng = np.random.default_rng(n)
@@ -160,12 +166,12 @@ def test_a_sample_that_trains_on_itself_is_its_own_neighbour() -> None:
     masks = rng.random((10, 4)) < 0.6
     masks[:, 0] = True
     for k in (1, 3):
-        fitness = compile(KNeighborsClassifier(k), X, y, cv=splits)
+        fitness = compile(KNeighborsClassifier(k), X, y, cv=splits, n_jobs=1)
         expected = twin_knn.evaluate_splits(X, y, masks, splits, k)
         np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
 
 
-@pytest.mark.parametrize("exponent", [-60, -100, -200, -400])
+@each("exponent", [-60, -100, -200, -400])
 def test_columns_that_float32_cannot_hold(exponent: int) -> None:
     """Either the general way or the kernel, but never a column taken for constant."""
     rng = np.random.default_rng(6)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from each import each, each_isa
 from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -25,8 +26,9 @@ def asks(p: int, n_asks: int, undecided: float, seed: int) -> Iterator[NDArray[n
         yield np.stack([mask, np.where(open_, up, mask), np.where(open_, ~up, mask)])
 
 
-@pytest.mark.parametrize("kind", ["real", "whole numbers", "ties"])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@each_isa
+@each("kind", ["real", "whole numbers", "ties"])
+@each("n_jobs", [1, 2])
 def test_pairs_answer_as_single_masks(isa: str, kind: str, n_jobs: int) -> None:
     rng = np.random.default_rng(1)
     n, p = 37, 400
@@ -47,7 +49,7 @@ def test_pairs_answer_as_single_masks(isa: str, kind: str, n_jobs: int) -> None:
         assert np.array_equal(together, alone[::-1])
 
 
-@pytest.mark.parametrize("undecided", [0.2, 0.5, 1.0])
+@each("undecided", [0.2, 0.5, 1.0])
 def test_a_pair_costs_one_matrix_of_half_the_undecided(undecided: float) -> None:
     rng = np.random.default_rng(3)
     n, p = 33, 2000

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import tables
 import twin_knn
+from each import each, each_isa
 from sklearn.neighbors import KNeighborsClassifier
 
 from bitsieve.fitness import compile
@@ -30,8 +31,9 @@ def _walk(seed: int, n_steps: int, undecided: float):
         yield np.stack([iterate, plus, minus])
 
 
-@pytest.mark.parametrize("undecided", [0.05, 0.4, 1.0])
-@pytest.mark.parametrize("k", [1, 3])
+@each_isa
+@each("undecided", [0.05, 0.4, 1.0])
+@each("k", [1, 3])
 @pytest.mark.parametrize("kind", ["float64", "scales", "close", "integers", "long", "outlier"])
 def test_triples(isa: str, kind: str, k: int, undecided: float) -> None:
     X, y = tables.table(kind, np.random.default_rng(1), N, P), np.arange(N) % 3
@@ -46,8 +48,8 @@ def test_triples(isa: str, kind: str, k: int, undecided: float) -> None:
             np.testing.assert_array_equal(got, twin_knn.evaluate_splits(X, y, masks, splits, k))
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 3])
-@pytest.mark.parametrize("options", [{}, {"resample": True, "n_repeats": 2}])
+@each("n_jobs", [1, 2, 3])
+@each("options", [{}, {"resample": True, "n_repeats": 2}])
 def test_threads_seeds_and_other_batches_between(n_jobs: int, options: dict) -> None:
     X, y = tables.table("scales", np.random.default_rng(1), N, P), np.arange(N) % 3
     fitness = compile(KNeighborsClassifier(1), X, y, cv=3, n_jobs=n_jobs, **options)
@@ -64,7 +66,7 @@ def test_threads_seeds_and_other_batches_between(n_jobs: int, options: dict) -> 
         np.testing.assert_array_equal(fitness.evaluate_splits(masks[order], again), got[order])
 
 
-@pytest.mark.parametrize("n", [111, 171])
+@each("n", [111, 171])
 def test_wide_walk_with_threads(n: int) -> None:
     """Enough work for threads to share one matrix."""
     p = 1500
@@ -84,7 +86,7 @@ def test_wide_walk_with_threads(n: int) -> None:
     )
 
 
-@pytest.mark.parametrize("k", [1, 3])
+@each("k", [1, 3])
 def test_giants_in_one_of_a_pair(k: int) -> None:
     """The second of a pair comes by subtraction from a sum whose rounding dwarfs it."""
     X, y = tables.table("float64", np.random.default_rng(6), N, P), np.arange(N) % 3

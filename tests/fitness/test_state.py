@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import tables
 import twin_knn
+from each import each, each_isa
 from sklearn.neighbors import KNeighborsClassifier
 
 from bitsieve import Masks
@@ -32,8 +32,9 @@ def _twin(fitness: KnnFitness, mask: np.ndarray) -> np.ndarray:
     return twin_knn.fixed_gram(table.features, table.n_samples, table.max_abs, mask)
 
 
-@pytest.mark.parametrize("kind", ["float64", "float32", "integers", "offset", "scales", "outlier"])
-@pytest.mark.parametrize(("n", "p"), [(5, 1), (16, 65), (33, 64), (65, 130), (111, 63)])
+@each_isa
+@each("kind", ["float64", "float32", "integers", "offset", "scales", "outlier"])
+@each(("n", "p"), [(5, 1), (16, 65), (33, 64), (65, 130), (111, 63)])
 def test_fixed_point_gram(isa: str, kind: str, n: int, p: int) -> None:
     fitness = _fitness(kind, n, p)
     for mask in tables.masks(np.random.default_rng(1), p):
@@ -42,7 +43,8 @@ def test_fixed_point_gram(isa: str, kind: str, n: int, p: int) -> None:
         np.testing.assert_array_equal(gram, _twin(fitness, mask))
 
 
-@pytest.mark.parametrize("kind", ["float64", "scales"])
+@each_isa
+@each("kind", ["float64", "scales"])
 def test_random_walk(isa: str, kind: str) -> None:
     n, p = 65, 130
     fitness = _fitness(kind, n, p)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
+from each import each
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -28,7 +29,7 @@ MASKS = np.array([[1, 1, 1, 1, 1], [1, 0, 0, 1, 0], [0, 0, 0, 0, 0]], bool)
 KNN = KNeighborsClassifier(1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("estimator", "takes"),
     [
         (DecisionTreeClassifier(random_state=0), True),
@@ -42,7 +43,6 @@ KNN = KNeighborsClassifier(1)
         (KNN, False),
         (LogisticRegression(), False),
     ],
-    ids=repr,
 )
 def test_who_takes_missing_values(estimator: Any, takes: bool) -> None:
     assert takes_missing(estimator) == takes

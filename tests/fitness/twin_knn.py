@@ -7,6 +7,7 @@ partial sums by the position of the feature in the mask, added pairwise), the or
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -18,19 +19,26 @@ Split = tuple[Array, Array]
 
 
 def distances(X: Array, mask: Array) -> Array:
-    """Squared Euclidean distances of all pairs under a boolean mask, shape (n, n)."""
-    out = np.empty((len(X), len(X)))
-    features = np.flatnonzero(mask)
-    columns = np.asarray(X)[:, features].astype(np.float64)
-    for start in range(0, len(X), 256):
-        rows = slice(start, min(start + 256, len(X)))
-        partial = np.zeros((8, rows.stop - rows.start, len(X)))
-        for position in range(len(features)):
+    """Squared Euclidean distances of all pairs under a boolean mask, shape (n, n), read-only."""
+    columns = np.asarray(X)[:, np.flatnonzero(mask)].astype(np.float64)
+    return _distances(columns.shape, columns.tobytes())
+
+
+@functools.lru_cache(maxsize=16)  # several scores and numbers of neighbors share them
+def _distances(shape: tuple[int, int], data: bytes) -> Array:
+    columns = np.frombuffer(data, np.float64).reshape(shape)
+    n, n_chosen = shape
+    out = np.empty((n, n))
+    for start in range(0, n, 256):
+        rows = slice(start, min(start + 256, n))
+        partial = np.zeros((8, rows.stop - rows.start, n))
+        for position in range(n_chosen):
             column = columns[:, position]
             difference = column[rows, None] - column[None, :]
             partial[position % 8] += difference * difference
         p = partial
         out[rows] = ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]))
+    out.setflags(write=False)
     return out
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from test_checkpoint import the_file, toy
 from test_run import spsa_run
 
@@ -131,7 +132,7 @@ def test_changed_files_are_refused(file: Path) -> None:
     assert spsa_run(toy(), checkpoint=file.parent).mask == expected.mask
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value", "message"),
     [
         ("w", np.full(4, 1e308), "w must be finite, and 1e150 at most"),
@@ -142,9 +143,9 @@ def test_changed_files_are_refused(file: Path) -> None:
         ("iteration", -1, "iteration must be a whole number from 0 on, got -1"),
         ("iteration", 2**53, r"iteration must lie in \[0, 2\*\*53\)"),
         ("iteration", 1.5, "iteration must be a whole number"),
-        ("mean_square", np.nan, "mean_square must be a finite number at least 0, got nan"),
+        ("mean_square", np.nan, "mean_square must be a finite number from 0 on, got nan"),
         ("mean_square", np.inf, "mean_square"),
-        ("mean_square", -1.0, "mean_square must be a finite number at least 0, got -1.0"),
+        ("mean_square", -1.0, "mean_square must be a finite number from 0 on, got -1.0"),
         ("seed", 2**64, "seed must"),
     ],
 )

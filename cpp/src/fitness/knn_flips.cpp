@@ -12,7 +12,8 @@
 namespace bitsieve {
 
 // Tests and candidates in the kernel's layout: for each split its training samples, grouped by
-// class and then once more, so that "all other classes" is one run too.
+// class and then once more, so that "all other classes" is one run too. A test asks whether the
+// nearest is of a class: its sample's own, or each but the first in turn, which tells all.
 struct FlipLayout {
   std::vector<FlipTest> tests;
   std::vector<std::int32_t> candidates;
@@ -21,6 +22,7 @@ struct FlipLayout {
 namespace {
 
 constexpr std::size_t most_candidates = 40000000;  // of a layout: 160 MB
+constexpr std::size_t most_classes = 16;  // asked for in turn: then masks one by one are sooner
 
 bool fits(const Splits& splits) {
   std::size_t candidates = 0;
@@ -29,7 +31,7 @@ bool fits(const Splits& splits) {
 }
 
 FlipLayout lay_out(const Splits& splits, const std::int32_t* codes, std::size_t n,
-                   std::size_t n_classes) {
+                   std::size_t n_classes, bool all_classes) {
   FlipLayout out;
   std::vector<std::int32_t> begin(n_classes * 2 + 1);
   for (std::size_t s = 0; s < splits.n_splits; ++s) {
@@ -48,10 +50,13 @@ FlipLayout lay_out(const Splits& splits, const std::int32_t* codes, std::size_t 
     begin[k] = static_cast<std::int32_t>(out.candidates.size());
     for (std::int64_t t = splits.test_begin[s]; t < splits.test_begin[s + 1]; ++t) {
       const std::int32_t i = splits.test_samples[static_cast<std::size_t>(t)];
-      const std::size_t c = static_cast<std::size_t>(codes[i]);
-      const std::int32_t counter = static_cast<std::int32_t>(s * n_classes + c);
-      out.tests.push_back(
-          {i, i, counter, begin[c], begin[c + 1], begin[c + 1], begin[c + n_classes]});
+      const std::size_t own = static_cast<std::size_t>(codes[i]), row = s * n_classes + own;
+      const std::size_t first = all_classes ? 1 : own, last = all_classes ? n_classes : own + 1;
+      for (std::size_t c = first; c < last; ++c) {
+        const std::size_t counter = all_classes ? row * n_classes + c : row;
+        out.tests.push_back({i, i, static_cast<std::int32_t>(counter), begin[c], begin[c + 1],
+                             begin[c + 1], begin[c + n_classes]});
+      }
     }
   }
   return out;
@@ -75,9 +80,11 @@ class KnnFitness::Flips {
         splits_(at.splits),
         scorer_(scorer),
         from_state_(from_state),
+        hits_only_(scorer.takes_hits()),
+        n_classes_(fitness.target().n_classes),
         codes_(fitness.target().codes.data()),
-        layout_(lay_out(splits_, codes_, table_.n_samples, fitness.target().n_classes)),
-        n_counters_(splits_.n_splits * fitness.target().n_classes),
+        layout_(lay_out(splits_, codes_, table_.n_samples, n_classes_, !hits_only_)),
+        n_counters_(splits_.n_splits * n_classes_ * (hits_only_ ? 1 : n_classes_)),
         squares_(table_.ld, 0.0),
         margin_(table_.n_samples) {
     list_bits(base, fitness.n_words(), base_features_);
@@ -143,7 +150,7 @@ class KnnFitness::Flips {
           if (base_features_.size() == 1 && flips[first + m] == base_features_[0]) {
             fitness_.score_empty(at_, scorer_, worker, out);
           } else {
-            scorer_.of_hits(at_, hits_.data() + m * n_counters_, worker.scratch, out);
+            score(hits_.data() + m * n_counters_, worker, out);
           }
         }
       });
@@ -154,6 +161,19 @@ class KnnFitness::Flips {
  private:
   static constexpr std::size_t most_rows = 128;                    // of a panel
   static constexpr std::size_t most_hits = std::size_t{1} << 24;  // kept at once: 64 MB
+
+  void score(std::int32_t* counts, Worker& worker, double* out) const {
+    if (hits_only_) {
+      scorer_.of_hits(at_, counts, worker.scratch, out);
+      return;
+    }
+    for (std::size_t row = 0; row < splits_.n_splits * n_classes_; ++row) {
+      std::int32_t* cells = counts + row * n_classes_;
+      cells[0] = at_.target.test_of_class[row] -
+                 std::accumulate(cells + 1, cells + n_classes_, std::int32_t{0});
+    }
+    scorer_.of_confusion(at_, counts, worker.scratch, out);
+  }
 
   // Exact in the state's units, rounded once.
   void copy_distances() {
@@ -238,7 +258,7 @@ class KnnFitness::Flips {
     return decided;
   }
 
-  // Whether the nearest neighbour is of the sample's class: the arbiter measures whoever may be it.
+  // Whether the nearest neighbour is of the class asked for: the arbiter measures whoever may be it.
   bool arbitrate(const FlipTest& test, std::size_t flip, std::size_t lane, float sign,
                  Finder& worker) const {
     const std::size_t i = static_cast<std::size_t>(test.sample);
@@ -280,7 +300,9 @@ class KnnFitness::Flips {
         nearest = j;
       }
     });
-    return nearest < table_.n_samples && codes_[nearest] == codes_[i];
+    const std::size_t asked = hits_only_ ? static_cast<std::size_t>(codes_[i])
+                                         : static_cast<std::size_t>(test.counter) % n_classes_;
+    return nearest < table_.n_samples && static_cast<std::size_t>(codes_[nearest]) == asked;
   }
 
   KnnFitness& fitness_;
@@ -289,7 +311,8 @@ class KnnFitness::Flips {
   TargetSplits at_;
   const Splits& splits_;
   const Scorer& scorer_;
-  bool from_state_;
+  bool from_state_, hits_only_;
+  std::size_t n_classes_;
   const std::int32_t* codes_;
   FlipLayout layout_;
   std::size_t n_counters_;
@@ -304,7 +327,8 @@ class KnnFitness::Flips {
 bool KnnFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
                                     std::size_t n_masks, const TargetSplits& at,
                                     const Scorer& scorer, int n_threads, double* scores) {
-  if (n_neighbors_ != 1 || !scorer.takes_hits() || !fits(at.splits)) return false;
+  if (n_neighbors_ != 1 || !fits(at.splits)) return false;
+  if (!scorer.takes_hits() && target().n_classes > most_classes) return false;
   const bool from_state = planner_.move_near(base, n_masks, n_threads);
   if (!from_state && planner_.has_matrices()) return false;
   flips_open_ += Flips(*this, base, at, scorer, from_state).run(flips, n_masks, n_threads, scores);

@@ -7,6 +7,7 @@ namespace bitsieve {
 namespace {
 
 constexpr std::size_t expanded_masks = 1024;  // of a neighborhood, written out at a time
+constexpr std::size_t confused_classes = 64;  // counted by pairs; more would take memory
 
 }  // namespace
 
@@ -123,19 +124,23 @@ void MaskFitness::for_each_mask(const MaskBatch& batch, int n_threads,
 
 // ---- scores ---------------------------------------------------------------------------------
 
-bool MaskFitness::scores_by_counts(const Scorer& scorer) const {
-  if (is_of_classes(scorer.score().metric)) return true;
-  return is_certain() && scorer.score().reads == Outputs::Kind::probabilities;
-}
-
-void MaskFitness::check_reads(const Scorer& scorer) const {
-  if (!scores_by_counts(scorer) && scorer.score().reads != kind()) {
+MaskFitness::Way MaskFitness::way_of(const Scorer& scorer) const {
+  const bool of_classes = is_of_classes(scorer.score().metric);
+  const bool certain = is_certain() && scorer.score().reads == Outputs::Kind::probabilities;
+  if (of_classes || certain) {
+    if (scorer.takes_hits()) return Way::hits;
+    if (target_.n_classes <= confused_classes) return Way::confusion;
+    if (of_classes) return Way::classes;
+  }
+  if (scorer.score().reads != kind()) {
     throw std::invalid_argument("the score reads what this model does not give");
   }
+  return Way::values;
 }
 
 void MaskFitness::count_classes(const Splits& splits, const Answer& answer) const {
   const std::size_t n_classes = target_.n_classes;
+  if (answer.hits == nullptr && answer.confusion == nullptr) return;
   for (std::size_t s = 0; s < splits.n_splits; ++s) {
     for (std::int64_t k = splits.test_begin[s]; k < splits.test_begin[s + 1]; ++k) {
       const std::size_t t = static_cast<std::size_t>(k);
@@ -197,54 +202,60 @@ void MaskFitness::score_empty(const TargetSplits& at, const Scorer& scorer, Work
   scorer.of_outputs(at, outputs, worker.scratch, out);
 }
 
+void MaskFitness::score_mask(const MaskBatch& batch, std::size_t index, const TargetSplits& at,
+                             const Scorer& scorer, int n_threads, Worker& worker, double* out) {
+  if (count_bits(batch.masks + index * n_words_, n_words_) == 0) {
+    score_empty(at, scorer, worker, out);
+    return;
+  }
+  const Way way = way_of(scorer);
+  const std::size_t n_tests = at.splits.test_samples.size(), n_classes = target_.n_classes;
+  Answer answer;
+  Outputs outputs;
+  if (way == Way::values) {
+    worker.values.resize(n_tests * n_values());
+    outputs.values = answer.values = worker.values.data();
+    outputs.n_values = n_values();
+    outputs.kind = kind();
+  }
+  if (way == Way::classes || (way != Way::values && !counts())) {
+    worker.classes.resize(n_tests);
+    outputs.classes = answer.classes = worker.classes.data();
+  }
+  Answer counted;
+  if (way == Way::hits || way == Way::confusion) {
+    worker.counts.assign(at.splits.n_splits * n_classes * (way == Way::hits ? 1 : n_classes), 0);
+    (way == Way::hits ? counted.hits : counted.confusion) = worker.counts.data();
+  }
+  if (counts()) {
+    answer.hits = counted.hits;
+    answer.confusion = counted.confusion;
+  }
+  predict(batch.masks, index, at, n_threads, worker, answer);
+  if (!counts()) {
+    counted.classes = answer.classes;
+    count_classes(at.splits, counted);
+  }
+  if (way == Way::hits) {
+    scorer.of_hits(at, worker.counts.data(), worker.scratch, out);
+  } else if (way == Way::confusion) {
+    scorer.of_confusion(at, worker.counts.data(), worker.scratch, out);
+  } else {
+    scorer.of_outputs(at, outputs, worker.scratch, out);
+  }
+}
+
 void MaskFitness::evaluate_batch(const MaskBatch& batch, const Scorer& scorer, int n_threads,
                                  double* scores) {
-  const std::size_t n_splits = source_.n_splits(), n_tests = source_.n_tests();
-  const std::size_t n_classes = target_.n_classes;
-  const bool by_counts = scores_by_counts(scorer), hits = by_counts && scorer.takes_hits();
-  const std::size_t n_counts = n_splits * n_classes * (hits ? 1 : n_classes);
   for_each_mask(batch, n_threads, [&](std::size_t m, const TargetSplits& at, Worker& worker,
                                       int threads) {
-    double* out = scores + m * n_splits;
-    if (count_bits(batch.masks + m * n_words_, n_words_) == 0) {
-      score_empty(at, scorer, worker, out);
-      return;
-    }
-    Answer answer;
-    if (!by_counts) {
-      worker.values.resize(n_tests * n_values());
-      answer.values = worker.values.data();
-      predict(batch.masks, m, at, threads, worker, answer);
-      Outputs outputs;
-      outputs.values = answer.values;
-      outputs.n_values = n_values();
-      outputs.kind = kind();
-      scorer.of_outputs(at, outputs, worker.scratch, out);
-      return;
-    }
-    worker.counts.assign(n_counts, 0);
-    (hits ? answer.hits : answer.confusion) = worker.counts.data();
-    if (counts()) {
-      predict(batch.masks, m, at, threads, worker, answer);
-    } else {
-      worker.classes.resize(n_tests);
-      answer.classes = worker.classes.data();
-      Answer classes;
-      classes.classes = answer.classes;
-      predict(batch.masks, m, at, threads, worker, classes);
-      count_classes(at.splits, answer);
-    }
-    if (hits) {
-      scorer.of_hits(at, worker.counts.data(), worker.scratch, out);
-    } else {
-      scorer.of_confusion(at, worker.counts.data(), worker.scratch, out);
-    }
+    score_mask(batch, m, at, scorer, threads, worker, scores + m * source_.n_splits());
   });
 }
 
 void MaskFitness::evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
                            const Scorer& scorer, int n_threads, double* scores) {
-  check_reads(scorer);
+  static_cast<void>(way_of(scorer));  // refuses what the model does not give
   const Session session(*this);
   evaluate_batch({masks, n_masks, seeds}, scorer, n_threads, scores);
 }
@@ -253,7 +264,7 @@ void MaskFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
                                  const std::int64_t* begin, std::size_t n_masks,
                                  const std::uint64_t* seeds, const Scorer& scorer, int n_threads,
                                  double* scores) {
-  check_reads(scorer);
+  static_cast<void>(way_of(scorer));  // refuses what the model does not give
   const Session session(*this);
   if (n_masks == 0) return;
   bool single = true, shared = true;

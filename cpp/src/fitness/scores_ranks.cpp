@@ -4,11 +4,19 @@
 // depends. Counts are whole numbers up to the last division.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "score_parts.hpp"
 
 namespace bitsieve {
 namespace {
+
+// From twice the pairs in which the positive sample has the greater value, ties once.
+double area_of_pairs(std::int64_t twice, std::size_t positives, std::size_t negatives) {
+  if (positives == 0 || negatives == 0) return undefined;
+  return static_cast<double>(twice) /
+         (2 * static_cast<double>(positives) * static_cast<double>(negatives));
+}
 
 // The curve of one class against others, from the highest value down.
 class Curve {
@@ -29,35 +37,46 @@ class Curve {
 
   double value(Metric metric) const {
     if (metric == Metric::average_precision) return positives_ == 0 ? undefined : area_;
-    if (positives_ == 0 || negatives_ == 0) return undefined;
-    return static_cast<double>(twice_) /
-           (2 * static_cast<double>(positives_) * static_cast<double>(negatives_));
+    return area_of_pairs(twice_, static_cast<std::size_t>(positives_),
+                         static_cast<std::size_t>(negatives_));
   }
 
  private:
   std::int64_t positives_, negatives_, found_ = 0, false_ = 0;
-  std::int64_t twice_ = 0;  // twice the pairs in which the positive sample has the greater value
+  std::int64_t twice_ = 0;
   double area_ = 0;         // precision over recall
 };
 
-// Sort and walk; NaN where a value is not finite.
-double area(Metric metric, std::vector<ScoreScratch::Ranked>& ranked) {
-  std::int64_t positives = 0;
-  for (const ScoreScratch::Ranked& r : ranked) {
-    if (!std::isfinite(r.value)) return undefined;
-    positives += r.is_positive;
+// Up to so many pairs are compared one by one, which has no branches, rather than sorted.
+constexpr std::size_t compared_pairs = 4096;
+
+// The area for the values of two sets of samples; NaN where one is not finite.
+double area(Metric metric, std::vector<double>& positives, std::vector<double>& negatives) {
+  bool finite = true;
+  for (const double value : positives) finite = finite && std::isfinite(value);
+  for (const double value : negatives) finite = finite && std::isfinite(value);
+  if (!finite) return undefined;
+  const std::size_t n_positive = positives.size(), n_negative = negatives.size();
+  if (metric == Metric::roc_auc && n_positive * n_negative <= compared_pairs) {
+    std::int64_t twice = 0;
+    for (const double value : positives) {
+      std::int32_t above = 0;
+      for (const double other : negatives) above += (value > other) + (value >= other);
+      twice += above;
+    }
+    return area_of_pairs(twice, n_positive, n_negative);
   }
-  std::sort(ranked.begin(), ranked.end(),
-            [](const ScoreScratch::Ranked& a, const ScoreScratch::Ranked& b) {
-              return a.value > b.value;
-            });
-  const std::size_t n = ranked.size();
-  Curve curve(positives, static_cast<std::int64_t>(n) - positives);
-  for (std::size_t k = 0; k < n;) {
-    std::int64_t found = 0, wrong = 0;
-    const double value = ranked[k].value;
-    for (; k < n && ranked[k].value == value; ++k) ++(ranked[k].is_positive ? found : wrong);
-    curve.step(found, wrong);
+  std::sort(positives.begin(), positives.end(), std::greater<>());
+  std::sort(negatives.begin(), negatives.end(), std::greater<>());
+  Curve curve(static_cast<std::int64_t>(n_positive), static_cast<std::int64_t>(n_negative));
+  for (std::size_t p = 0, q = 0; p < n_positive || q < n_negative;) {
+    const bool is_positive =
+        q == n_negative || (p < n_positive && positives[p] >= negatives[q]);
+    const double value = is_positive ? positives[p] : negatives[q];
+    const std::size_t first_p = p, first_q = q;
+    while (p < n_positive && positives[p] == value) ++p;
+    while (q < n_negative && negatives[q] == value) ++q;
+    curve.step(static_cast<std::int64_t>(p - first_p), static_cast<std::int64_t>(q - first_q));
   }
   return curve.value(metric);
 }
@@ -65,6 +84,11 @@ double area(Metric metric, std::vector<ScoreScratch::Ranked>& ranked) {
 // Where the predicted class has value one and the others zero: two steps at most.
 double one_hot_area(Metric metric, std::int64_t positives, std::int64_t negatives,
                     std::int64_t found, std::int64_t wrong) {
+  if (metric == Metric::roc_auc) {
+    const std::int64_t right = negatives - wrong;
+    return area_of_pairs(found * (right + negatives) + (positives - found) * right,
+                         static_cast<std::size_t>(positives), static_cast<std::size_t>(negatives));
+  }
   Curve curve(positives, negatives);
   if (found + wrong > 0) curve.step(found, wrong);
   if (found + wrong < positives + negatives) curve.step(positives - found, negatives - wrong);
@@ -113,43 +137,58 @@ bool sum_to_one(const ValueRows& rows) {
 }  // namespace
 
 double score_of_ranks(const Score& score, const ValueRows& rows, ScoreScratch& scratch) {
-  auto& ranked = scratch.ranked;
-  if (rows.n_classes == 2) {
-    ranked.resize(rows.n);
-    for (std::size_t i = 0; i < rows.n; ++i) {
-      ranked[i] = {rows.value_for(i, score.positive), rows.code(i) == score.positive};
-    }
-    return area(score.metric, ranked);
+  auto& positives = scratch.positives;
+  auto& negatives = scratch.negatives;
+  const std::size_t n_classes = rows.n_classes;
+  if (n_classes > 2 && score.metric == Metric::roc_auc && !sum_to_one(rows)) return undefined;
+  // The rows of each class, one after the other.
+  auto& begin = scratch.labels;
+  auto& members = scratch.cells;
+  begin.assign(n_classes + 1, 0);
+  for (std::size_t c = 0; c < n_classes; ++c) begin[c + 1] = begin[c] + rows.tested[c];
+  members.resize(rows.n);
+  for (std::size_t i = 0; i < rows.n; ++i) {
+    const auto c = static_cast<std::size_t>(rows.code(i));
+    members[static_cast<std::size_t>(begin[c]++)] = static_cast<std::int32_t>(i);
   }
-  if (score.metric == Metric::roc_auc && !sum_to_one(rows)) return undefined;
+  const auto append = [&](std::vector<double>& to, std::size_t first, std::size_t last, auto value) {
+    // begin[c] is now where c ends.
+    const std::int32_t from = first == 0 ? 0 : begin[first - 1], end = last == 0 ? 0 : begin[last - 1];
+    for (std::int32_t k = from; k < end; ++k) {
+      to.push_back(value(static_cast<std::size_t>(members[static_cast<std::size_t>(k)])));
+    }
+  };
+  // Class c against classes [first, last).
+  const auto against = [&](std::size_t c, std::size_t first, std::size_t last) {
+    const auto value = [&](std::size_t i) {
+      return n_classes == 2 ? rows.value_for(i, score.positive) : rows.value(i, c);
+    };
+    positives.clear();
+    negatives.clear();
+    append(positives, c, c + 1, value);
+    append(negatives, first, std::min(c, last), value);
+    append(negatives, std::max(c + 1, first), last, value);
+    return area(score.metric, positives, negatives);
+  };
+  if (n_classes == 2) return against(static_cast<std::size_t>(score.positive), 0, 2);
   if (score.one_vs_one) {
-    return over_pairs(score.average, rows.n_classes, rows.tested,
-                      [&](std::size_t a, std::size_t b) {
-                        ranked.clear();
-                        for (std::size_t i = 0; i < rows.n; ++i) {
-                          const auto c = static_cast<std::size_t>(rows.code(i));
-                          if (c == a || c == b) ranked.push_back({rows.value(i, a), c == a});
-                        }
-                        return area(score.metric, ranked);
-                      });
+    return over_pairs(score.average, n_classes, rows.tested, [&](std::size_t a, std::size_t b) {
+      return against(a, b, b + 1);
+    });
   }
   if (score.average == Average::micro) {
-    ranked.resize(rows.n * rows.n_classes);
+    positives.clear();
+    negatives.clear();
     for (std::size_t i = 0; i < rows.n; ++i) {
-      for (std::size_t c = 0; c < rows.n_classes; ++c) {
-        ranked[i * rows.n_classes + c] = {rows.value(i, c),
-                                          static_cast<std::size_t>(rows.code(i)) == c};
+      for (std::size_t c = 0; c < n_classes; ++c) {
+        const bool own = static_cast<std::size_t>(rows.code(i)) == c;
+        (own ? positives : negatives).push_back(rows.value(i, c));
       }
     }
-    return area(score.metric, ranked);
+    return area(score.metric, positives, negatives);
   }
-  return over_classes(score.average, rows.n_classes, rows.tested, [&](std::size_t c) {
-    ranked.resize(rows.n);
-    for (std::size_t i = 0; i < rows.n; ++i) {
-      ranked[i] = {rows.value(i, c), static_cast<std::size_t>(rows.code(i)) == c};
-    }
-    return area(score.metric, ranked);
-  });
+  return over_classes(score.average, n_classes, rows.tested,
+                      [&](std::size_t c) { return against(c, 0, n_classes); });
 }
 
 double score_of_one_hot(const Score& score, const ClassCounts& counts) {
@@ -162,8 +201,9 @@ double score_of_one_hot(const Score& score, const ClassCounts& counts) {
     return misses / n * (n_classes == 2 ? 1 : 2) * score.scale;
   }
   if (score.metric == Metric::log_loss) {
-    const double eps = std::numeric_limits<double>::epsilon();
-    const double sum = -(hits * std::log(1 - eps) + misses * std::log(eps));
+    constexpr double eps = std::numeric_limits<double>::epsilon();
+    static const double hit = -std::log(1 - eps), miss = -std::log(eps);
+    const double sum = hits * hit + misses * miss;
     return score.normalize ? sum / n : sum;
   }
   const auto against_rest = [&](std::size_t c) {

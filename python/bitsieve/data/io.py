@@ -18,7 +18,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import DTypeLike
 
-from bitsieve._errors import closest, quoted, shorten
+from bitsieve._checks import check_choice
+from bitsieve._errors import closest, quoted
 from bitsieve.data.foreign import foreign_suffix, refuse_foreign_bytes
 from bitsieve.data.missing import Missing, check_missing
 from bitsieve.data.npz import read_npz
@@ -196,9 +197,9 @@ def read_table(
     >>> table.X.tolist(), table.discrete.tolist()
     ([[51.0, 1.0], [nan, 0.0]], [False, True])
     """
-    _one_of("orient", orient, ("auto", "samples", "features"))
-    _one_of("categorical", categorical, ("error", "onehot", "ordinal"))
-    _one_of("duplicates", duplicates, ("error", "mean", "max", "first"))
+    check_choice("orient", orient, ("auto", "samples", "features"))
+    check_choice("categorical", categorical, ("error", "onehot", "ordinal"))
+    check_choice("duplicates", duplicates, ("error", "mean", "max", "first"))
     check_missing(missing)
     _one_character("decimal", decimal)
     if delimiter is not None:
@@ -263,11 +264,6 @@ def _check_encoding(encoding: str) -> None:
         "".encode(encoding)
     except (LookupError, ValueError):
         raise ValueError(f"there is no encoding of text named {encoding!r}") from None
-
-
-def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {shorten(allowed)}, got {value!r}")
 
 
 def _one_character(name: str, value: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
+from bitsieve._checks import check_choice
 from bitsieve._errors import MissingValues, name_columns, plural
 from bitsieve._threads import effective_n_jobs
 
@@ -31,9 +32,7 @@ def check_missing(missing: str) -> bool:
     >>> check_missing("keep")
     True
     """
-    if missing not in ("error", "keep"):
-        raise ValueError(f"missing must be one of 'error', 'keep', got {missing!r}")
-    return missing == "keep"
+    return check_choice("missing", missing, ("error", "keep")) == "keep"
 
 
 def count_missing(array: NDArray[Any]) -> int:

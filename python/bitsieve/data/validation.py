@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from bitsieve._checks import check_choice
 from bitsieve._errors import ManyClassesWarning, MissingValues, NumericTarget, plural, shorten
 from bitsieve.data.frames import column_names, is_frame, matrix_of_frame, refuse_text
 from bitsieve.data.missing import check_finite, row_chunks
@@ -254,8 +255,7 @@ def check_target(y: Any, n_samples: int, task: Task | None = None) -> Target:
     >>> target.task, target.classes.tolist(), target.codes.tolist()
     ('classification', ['a', 'b'], [1, 0, 1])
     """
-    if task not in (None, "classification", "regression"):
-        raise ValueError(f"task must be 'classification', 'regression' or None, got {task!r}")
+    check_choice("task", task, ("classification", "regression", None))
     y = _as_vector(y)
     if len(y) != n_samples:
         raise ValueError(

@@ -18,6 +18,7 @@ builds on it.
 from __future__ import annotations
 
 from bitsieve.discrete._levels import (
+    MAX_LEVELS,
     CutCost,
     Discretization,
     Method,
@@ -33,6 +34,7 @@ from bitsieve.discrete.table import DiscreteTable
 from bitsieve.discrete.variable import Variable
 
 __all__ = [
+    "MAX_LEVELS",
     "Categories",
     "CutCost",
     "CutPoints",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._checks import is_number, is_whole, whole
+from bitsieve._checks import check_choice, check_int, check_number
 from bitsieve._errors import name_columns
 from bitsieve.data.inputs import Inputs, check_input
 from bitsieve.data.table import Table
@@ -111,25 +111,16 @@ def check_parameters(options: Options) -> None:
         With the option, what it may be and what came.
     """
     method = options.method
-    if method not in (None, "auto", *METHODS):
-        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got {method!r}")
-    if whole("n_bins", options.n_bins, 2) > MAX_LEVELS:
-        raise ValueError(f"n_bins must be at most {MAX_LEVELS}, got {options.n_bins}")
+    if method not in (None, "auto"):
+        check_choice("method", method, METHODS)
+    check_int("n_bins", options.n_bins, 2, MAX_LEVELS)
     if options.bins is not None and method != "user":
         raise ValueError(f"bins are used by method='user' alone, got method={method!r}")
-    if not is_number(options.n_sd) or not 0 < options.n_sd < np.inf:
-        raise ValueError(
-            f"n_sd must be a positive number of standard deviations, got {options.n_sd!r}"
-        )
-    if options.cut_cost not in get_args(CutCost):
-        raise ValueError(f"cut_cost must be 'distinct' or 'samples', got {options.cut_cost!r}")
-    if options.missing not in get_args(Missing):
-        raise ValueError(f"missing must be 'error' or 'level', got {options.missing!r}")
-    most = options.max_levels
-    if most is not None and (not is_whole(most) or not 1 <= most <= MAX_LEVELS):
-        raise ValueError(
-            f"max_levels must be a whole number from 1 to {MAX_LEVELS} or None, got {most!r}"
-        )
+    check_number("n_sd", options.n_sd, 0, unit="standard deviations")
+    check_choice("cut_cost", options.cut_cost, get_args(CutCost))
+    check_choice("missing", options.missing, get_args(Missing))
+    if options.max_levels is not None:
+        check_int("max_levels", options.max_levels, 1, MAX_LEVELS, instead="or None")
 
 
 def check_discretization(given: Any, *, auto: bool = True) -> Discretization | None:
@@ -156,11 +147,9 @@ def check_discretization(given: Any, *, auto: bool = True) -> Discretization | N
     'mdl'
     """
     known = tuple(m for m in get_args(Discretization) if auto or m != "auto")
-    if given is not None and given not in known:
-        raise ValueError(
-            f"discretization must be one of {', '.join(map(repr, known))}, or None for columns "
-            f"that hold levels already, got {given!r}"
-        )
+    if given is not None:
+        instead = "or None for columns that hold levels already"
+        check_choice("discretization", given, known, instead=instead)
     found: Discretization | None = given
     return found
 
@@ -188,7 +177,7 @@ def inputs_for(
     target : bool or None, default None
         Whether y is needed; None where the method alone decides, as classes.
     wholes : bool, default False
-        Let an array of whole numbers pass as it is where no method cuts it.
+        Let whole numbers pass as they are where no method cuts them.
 
     Returns
     -------
@@ -201,8 +190,7 @@ def inputs_for(
 
     Examples
     --------
-    >>> X = np.array([[1, 2], [3, 5]])
-    >>> inputs_for(X, None, Options(), "auto", wholes=True).X.dtype
+    >>> inputs_for(np.array([[1, 2], [3, 5]]), None, Options(), "auto", wholes=True).X.dtype
     dtype('int64')
     """
     check_parameters(options)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._checks import check_choice
 from bitsieve._errors import plural
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.inputs import Inputs, check_input
@@ -173,8 +174,6 @@ def find_cuts(
 def checked_cuts(X: Any, y: Any, options: Options, discrete_features: Any) -> tuple[Inputs, Cuts]:
     """Check everything and cut every column; see :func:`find_cuts`."""
     if options.method is None or options.method == "auto":
-        raise ValueError(
-            f"method must be one of {', '.join(map(repr, METHODS))}, got {options.method!r}"
-        )
+        check_choice("method", options.method, METHODS)
     inputs = inputs_for(X, y, options, discrete_features)
     return inputs, cut(inputs, options)

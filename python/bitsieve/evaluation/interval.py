@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special, stats
 
+from bitsieve._checks import check_number
 from bitsieve._errors import plural
 
 #: Where a scorer's values can lie, for the scorers of scikit-learn that are bounded.
@@ -129,10 +130,7 @@ def corrected_t_interval(
     (0.602, 0.998)
     """
     values = np.asarray(scores, dtype=np.float64)
-    if not 0.0 < level < 1.0:
-        raise ValueError(
-            f"level must be strictly between 0 and 1, got {level!r}; 0.95 asks for a 95 % interval"
-        )
+    check_number("level", level, 0, 1, hint="0.95 asks for a 95 % interval")
     if values.ndim != 1 or not len(values) == len(test_sizes) == len(train_sizes):
         raise ValueError(
             "expected one score, one test size and one training size a fold, got "

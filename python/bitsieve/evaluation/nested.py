@@ -17,7 +17,7 @@ from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import column_or_1d
 
-from bitsieve._checks import RandomState, is_whole, key_of
+from bitsieve._checks import RandomState, check_number, is_whole, key_of
 from bitsieve._errors import DuplicateSamplesWarning
 from bitsieve._once import said_once
 from bitsieve._random import outer_seeds, with_seed
@@ -161,8 +161,7 @@ def nested_cross_validate(
     (0.967, [False, False, True, True])
     """
     base = key_of(random_state)
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must be strictly between 0 and 1, got {level!r}")
+    check_number("level", level, 0, 1, hint="0.95 asks for a 95 % interval")
     if type(X).__name__ == "Table":
         raise ValueError(
             "X must be an array or a DataFrame; of a Table pass table.to_frame() and table.y"

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bitsieve._checks import check_choice
 from bitsieve._errors import closest, plural, shorten
 
 __all__ = [
@@ -154,10 +155,8 @@ def positions_of(
     >>> positions_of([[3.0, 1.0, 3.0, float("nan"), float("nan")]])
     array([[1.5, 3. , 1.5, 4.5, 4.5]])
     """
-    if given not in get_args(Given):
-        raise ValueError(f"given must be 'scores' or 'rankings', got {given!r}")
-    if ties not in get_args(Ties):
-        raise ValueError(f"ties must be 'average' or 'index', got {ties!r}")
+    check_choice("given", given, get_args(Given))
+    check_choice("ties", ties, get_args(Ties))
     values = _checked(lists)
     out = np.empty(values.shape)
     for row, keys in zip(out, -values if given == "scores" else values, strict=True):

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import is_number, whole
+from bitsieve._checks import check_choice, check_number, whole
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.inputs import check_input
 
@@ -87,10 +87,9 @@ def laplacian_score(
         raise ValueError(
             f"n_neighbors must be below the number of samples ({n}), got {n_neighbors}"
         )
-    if weights not in ("heat", "binary"):
-        raise ValueError(f"weights must be 'heat' or 'binary', got {weights!r}")
-    if bandwidth is not None and not (is_number(bandwidth) and bandwidth > 0):
-        raise ValueError(f"bandwidth must be positive or None, got {bandwidth!r}")
+    check_choice("weights", weights, ("heat", "binary"))
+    if bandwidth is not None:
+        check_number("bandwidth", bandwidth, 0, closed="right", instead="or None")
     array, exponent = _fitting(array)
     if bandwidth is not None and exponent:
         with np.errstate(over="ignore"):

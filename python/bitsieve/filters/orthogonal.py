@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._checks import is_number, key_of, whole
+from bitsieve._checks import check_number, key_of, whole
 from bitsieve._random import Random, Stream
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.inputs import Inputs, check_input
@@ -156,8 +156,8 @@ def gram_schmidt(
     """
     columns = check_input(X, y, task=task, defer=True)
     n_wanted = min(wanted(n_features, columns.n_features), columns.n_samples - 1)
-    if probe_risk is not None and not (is_number(probe_risk) and 0.0 < probe_risk < 1.0):
-        raise ValueError(f"probe_risk must lie in (0, 1) or be None, got {probe_risk!r}")
+    if probe_risk is not None:
+        check_number("probe_risk", probe_risk, 0, 1, instead="or None")
     whole("n_probes", n_probes, 1)
     target = _target(columns)
     state = _State.start(columns, target, effective_n_jobs(n_jobs))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bitsieve._checks import seed as _seed
 from bitsieve._threads import effective_n_jobs
 from bitsieve._version import __version__
 from bitsieve.fitness.options import Problem
@@ -262,8 +263,4 @@ class Fitness(abc.ABC):
 
 def check_seed(seed: int | np.integer[Any]) -> int:
     """Return a seed as int, or raise a ValueError."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-        raise ValueError(f"a seed must be a whole number, got {seed!r}")
-    if not 0 <= int(seed) < 2**64:
-        raise ValueError(f"a seed must lie in [0, 2**64), got {seed}")
-    return int(seed)
+    return _seed("a seed", seed)

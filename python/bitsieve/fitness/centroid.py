@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from bitsieve import _core
 from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.options import Problem
-from bitsieve.fitness.splits import FreshFolds, Split
 
 __all__ = ["KERNEL", "CentroidFitness"]
 
@@ -21,29 +18,25 @@ class CentroidFitness(CompiledFitness):
     compared in float64 on X; of classes as far away the first is predicted. Where all selected
     features are constant on a training part scikit-learn refuses to fit; here all classes are as
     far away then.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that its kernel does not refuse.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import NearestCentroid
+    >>> from bitsieve.fitness import compile
+    >>> fitness = compile(NearestCentroid(), *load_iris(return_X_y=True))
+    >>> fitness.kernel, fitness.evaluate([[True, True, True, True]]).round(3)
+    ('centroid', array([0.92]))
     """
 
     kernel = "centroid"
     _core_class = _core.CentroidFitness
-
-    def _depends_on_seed(self) -> bool:
-        splits = self._splits
-        if not isinstance(splits, FreshFolds):
-            return False
-        # Of a class with two samples stratified folds leave one to train on.
-        assert self.table.codes is not None
-        counts = np.bincount(self.table.codes)
-        return splits.strata is None or splits.groups is not None or int((counts > 1).sum()) < 2
-
-    def _check_splits(self, splits: list[Split]) -> None:
-        codes = self.table.codes
-        assert codes is not None
-        single = [k for k, (train, _) in enumerate(splits) if len(np.unique(codes[train])) < 2]
-        if single:
-            raise ValueError(
-                f"NearestCentroid needs two classes to train on, and split {single[0]} trains on "
-                "one; lower cv, or give folds that spread the classes"
-            )
+    _least_classes = 2
 
 
 class _Kernel:

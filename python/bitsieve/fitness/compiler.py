@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.base import clone, is_classifier, is_regressor
 
+from bitsieve._checks import check_choice, check_flag
 from bitsieve._once import info_once
 from bitsieve.data import Table
 from bitsieve.fitness.base import Fitness
@@ -52,8 +53,8 @@ def compile(
     ----------
     estimator : scikit-learn classifier or regressor
         It is never fitted itself. What no kernel serves goes through scikit-learn:
-        :func:`bitsieve.fitness.kernels` lists them, and ``KNeighborsClassifier`` with uniform
-        weights and Euclidean distance has one.
+        :func:`bitsieve.fitness.kernels` lists them. ``KNeighborsClassifier`` with uniform weights
+        and Euclidean distance has one, and so has ``NearestCentroid()``.
     X : array-like or DataFrame of shape (n_samples, n_features), or Table
         Missing values (NaN) pass where the estimator takes them: trees, an imputer in a pipeline.
     y : array-like of shape (n_samples,)
@@ -115,8 +116,7 @@ def compile(
     >>> fitness.evaluate([[True, True, True, True]]).round(4)
     array([0.9667])
     """
-    if device != "cpu":
-        raise ValueError(f"device must be 'cpu', got {device!r}")
+    check_choice("device", device, ("cpu",))
     if dtype is not None and np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"dtype must be None, numpy.float32 or numpy.float64, got {dtype!r}")
     if isinstance(estimator, type):
@@ -135,8 +135,7 @@ def compile(
     if hasattr(estimator, "_validate_params"):
         estimator._validate_params()  # a kernel must not serve what fit would refuse
     estimator = clone(estimator)  # a later change of the user's must not change the answers
-    if not isinstance(copy, (bool, np.bool_)):
-        raise ValueError(f"copy must be True or False, got {copy!r}")
+    check_flag("copy", copy)
     table = _as_table(estimator, X, y)
     if table.y is None:
         raise ValueError("y is missing: give the target values")

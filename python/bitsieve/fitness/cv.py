@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import key_of
+from bitsieve._checks import check_int, is_whole, key_of
 from bitsieve._errors import plural, shorten
 from bitsieve.data.groups import (
     count_parted_groups,
@@ -47,8 +47,7 @@ def make_splits(
         than members of the largest class or than groups, if a splitter needs groups and has
         none, or if a split is empty.
     """
-    if not isinstance(n_repeats, numbers.Integral) or isinstance(n_repeats, bool) or n_repeats < 1:
-        raise ValueError(f"n_repeats must be a whole number of at least 1, got {n_repeats!r}")
+    check_int("n_repeats", n_repeats, 1)
     n_repeats = int(n_repeats)
     members = None
     if groups is not None:
@@ -120,7 +119,7 @@ def _as_fresh(
     n_folds: int
     if cv is None:
         n_folds = 5
-    elif isinstance(cv, numbers.Integral) and not isinstance(cv, bool):
+    elif is_whole(cv):
         n_folds = int(cv)
         if n_folds < 2:
             raise ValueError(f"cv must be at least 2 folds, got {n_folds}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import whole
+from bitsieve._checks import check_number, whole
 
 __all__ = ["Limits"]
 
@@ -35,10 +35,10 @@ class Limits:
             value = getattr(self, name)
             if value is not None:
                 whole(name, value, 1, instead="or None")
-        time = self.max_time
-        number = isinstance(time, (int, float, np.integer, np.floating))
-        if time is not None and (isinstance(time, bool) or not number or not time > 0):
-            raise ValueError(f"max_time must be a number of seconds above 0 or None, got {time!r}")
+        if self.max_time is not None:
+            check_number(
+                "max_time", self.max_time, 0, closed="right", unit="seconds", instead="or None"
+            )
 
     @property
     def is_endless(self) -> bool:

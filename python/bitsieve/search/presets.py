@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from bitsieve._checks import check_choice
+
 __all__ = ["PRESETS", "Preset", "preset_of"]
 
 
@@ -69,6 +71,5 @@ def preset_of(preset: str, n_features: int) -> Preset:
     """
     if preset == "auto":
         preset = "small" if n_features < _LARGE_FROM else "large"
-    if preset not in PRESETS:
-        raise ValueError(f"preset must be 'auto', 'small' or 'large', got {preset!r}")
+    check_choice("preset", preset, ("auto", *PRESETS))
     return PRESETS[preset]

@@ -17,9 +17,7 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-import numpy as np
-
-from bitsieve._checks import RandomState, key_of, whole
+from bitsieve._checks import RandomState, check_choice, check_flag, key_of, whole
 from bitsieve._checks import seed as check_seed
 from bitsieve.search.checkpoint import CheckpointStore, fingerprint
 from bitsieve.search.choice import Choose
@@ -175,10 +173,8 @@ def run(
     limits = Limits(max_evaluations, max_iter, max_time, patience)
     callbacks = _as_tuple(callbacks)
     _check(search, fitness, callbacks, folds, choose, n_finalists, n_final_measurements)
-    if not isinstance(resume, (bool, np.bool_)):
-        raise ValueError(f"resume must be True or False, got {resume!r}")
-    if progress is not None and not isinstance(progress, (bool, np.bool_)):
-        raise ValueError(f"progress must be True, False or None, got {progress!r}")
+    check_flag("resume", resume)
+    check_flag("progress", progress, optional=True)
     if limits.is_endless and not callbacks and not getattr(search, "stops_itself", True):
         raise ValueError(
             f"{type(search).__name__} never stops by itself: give max_iter, max_evaluations, "
@@ -253,8 +249,7 @@ def _check(
             f"the search is over {search.n_features} features, the fitness has {fitness.n_features}"
         )
     is_fresh(fitness)
-    if folds not in ("common", "independent"):
-        raise ValueError(f"folds must be 'common' or 'independent', got {folds!r}")
+    check_choice("folds", folds, ("common", "independent"))
     if choose not in ("remeasured", "recommended"):
         raise ValueError(f"choose must be 'remeasured' or 'recommended', got {choose!r}")
     if choose == "recommended" and not isinstance(search, RecommendingSearch):

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitsieve import _core
+from bitsieve._checks import check_number, whole
 from bitsieve._checks import seed as check_seed
-from bitsieve._checks import whole
 from bitsieve._random import SeedWords, Stream
 from bitsieve.masks import Masks
 from bitsieve.search.presets import Preset, preset_of
@@ -130,11 +130,11 @@ class BinarySPSASearch:
     ) -> None:
         self._n_features = whole("n_features", n_features, 1)
         column = preset_of(preset, self._n_features)
-        c = _number("c", c, above=0.0, below=0.5)
-        stability = _number("A", column.stability if A is None else A, least=0.0)
-        alpha = _number("alpha", alpha, least=0.0)
+        c = check_number("c", c, 0, 0.5)
+        stability = check_number("A", column.stability if A is None else A, 0, closed="left")
+        alpha = check_number("alpha", alpha, 0, closed="left")
         fraction = column.step_fraction if step_fraction is None else step_fraction
-        step_fraction = _number("step_fraction", fraction, above=0.0)
+        step_fraction = check_number("step_fraction", fraction, 0)
         n_averaged = whole("n_averaged", n_averaged, 1)
         n_select = 0
         if n_features_to_select is not None:
@@ -320,7 +320,7 @@ class BinarySPSASearch:
         self._core.set_state(
             w,
             iteration=iteration,
-            mean_square=_number("mean_square", state["mean_square"], least=0.0),
+            mean_square=check_number("mean_square", state["mean_square"], 0, closed="left"),
         )
         self._core.set_seed(seed)
         self._total = total
@@ -340,22 +340,4 @@ def _gain(gain: Gain, column: Preset, half_difference: float) -> float | None:
                 f"gain must be 'auto', 'paper', 'half-difference' or a number, got {gain!r}"
             )
         return named[gain]
-    return _number("gain", gain, above=0.0)
-
-
-def _number(
-    name: str,
-    value: object,
-    *,
-    above: float = -np.inf,
-    least: float = -np.inf,
-    below: float = np.inf,
-) -> float:
-    is_number = isinstance(value, (int, float, np.integer, np.floating))
-    if isinstance(value, bool) or not is_number or not above < value < below or value < least:  # type: ignore[operator]
-        if below < np.inf:
-            bounds = f"between {above:g} and {below:g}"
-        else:
-            bounds = f"above {above:g}" if above > -np.inf else f"at least {least:g}"
-        raise ValueError(f"{name} must be a finite number {bounds}, got {value!r}")
-    return float(value)  # type: ignore[arg-type]
+    return check_number("gain", gain, 0)

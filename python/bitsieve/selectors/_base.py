@@ -18,7 +18,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bitsieve import fitness as fitness_room
-from bitsieve._checks import key_of
+from bitsieve._checks import check_flag, key_of
 from bitsieve._random import seeded
 from bitsieve._scorers import check_scorer
 from bitsieve.data import Table
@@ -238,11 +238,8 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                 f"dtype must be None, numpy.float32 or numpy.float64, got {self.dtype!r}"
             ) from error
         for name in self._FLAGS:  # not what is merely true or false
-            value = getattr(self, name)
-            if not isinstance(value, (bool, np.bool_)):
-                raise ValueError(f"{name} must be True or False, got {value!r}")
-        if self.progress is not None and not isinstance(self.progress, (bool, np.bool_)):
-            raise ValueError(f"progress must be True, False or None, got {self.progress!r}")
+            check_flag(name, getattr(self, name))
+        check_flag("progress", self.progress, optional=True)
 
     def _check_input(self, X: Any, y: Any) -> Table:
         """Check X and y and set what scikit-learn expects about features."""

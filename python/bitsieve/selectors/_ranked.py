@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from bitsieve._checks import is_number, is_whole
+from bitsieve._checks import check_number, is_whole
 from bitsieve._errors import plural
 from bitsieve.filters.positions import positions_of_order, positions_of_scores
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
@@ -178,10 +178,8 @@ class RankSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _check_threshold(self) -> None:
-        value = self.threshold
-        if value is None or (is_number(value) and not np.isnan(value)):
-            return
-        raise ValueError(f"threshold must be a number or None, got {value!r}")
+        if self.threshold is not None:
+            check_number("threshold", self.threshold, closed="both", instead="or None")
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn import config_context, get_config
 from sklearn.utils import _safe_indexing
 
-from bitsieve._checks import is_number, is_whole, key_of, whole
+from bitsieve._checks import check_flag, check_number, is_whole, key_of, whole
 from bitsieve._errors import plural
 from bitsieve._random import SeedWords, Stream
 from bitsieve._threads import effective_n_jobs
@@ -211,14 +211,9 @@ class EnsembleRanker(RankSelector):
         return int(self.n_top)
 
     def _check_sampling(self) -> None:
-        for name in ("stratify", "replace"):
-            value = getattr(self, name)
-            if not isinstance(value, (bool, np.bool_)) and (name, value) != ("stratify", None):
-                also = ", False or None" if name == "stratify" else " or False"
-                raise ValueError(f"{name} must be True{also}, got {value!r}")
-        size = self.sample_size
-        if not is_number(size) or not 0.0 < size <= 1.0:
-            raise ValueError(f"sample_size must be a number in (0, 1], got {size!r}")
+        check_flag("stratify", self.stratify, optional=True)
+        check_flag("replace", self.replace)
+        size = check_number("sample_size", self.sample_size, 0, 1, closed="right")
         if not self.replace and size == 1.0:
             raise ValueError(
                 "sample_size=1.0 without replacement draws all samples every time; lower it, for "

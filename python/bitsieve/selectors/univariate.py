@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import is_number
+from bitsieve._checks import check_number
 from bitsieve.data.inputs import width_of
 from bitsieve.data.validation import Task
 from bitsieve.filters import benjamini_hochberg, gram_schmidt
@@ -140,8 +140,7 @@ class UnivariateSelector(RankSelector):
                     f"fdr needs p-values, and {self.scorer!r} has none; those with some are "
                     f"{with_some}"
                 )
-            if not is_number(self.fdr) or not 0.0 < self.fdr < 1.0:
-                raise ValueError(f"fdr must lie in (0, 1) or be None, got {self.fdr!r}")
+            check_number("fdr", self.fdr, 0, 1, instead="or None")
         if self.scorer_options is not None and not isinstance(self.scorer_options, Mapping):
             raise ValueError(
                 "scorer_options must be a mapping of names to values, such as "

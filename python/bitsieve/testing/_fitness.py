@@ -187,9 +187,10 @@ def _compact_or_expanded(given: Given) -> None:
         for ends in (np.arange(1, len(flips) + 1), [0, 2, 4, len(flips)]):
             compact = Masks.from_flips(base, [0, *ends], flips)
             written = compact.to_bool()
-            expected = _answer(given.make(1), written)
+            seeds = given.seeds[: len(written)]
+            expected = _answer(given.make(1), written, seeds)
             for n_jobs in given.threads:
-                got = _answer(given.make(n_jobs), compact)
+                got = _answer(given.make(n_jobs), compact, seeds)
                 when = f"as flips of {_named(base)} with n_jobs={n_jobs}"
                 _same_scores(got, expected, written, when)
 
@@ -263,8 +264,9 @@ def _seeds(given: Given) -> None:
     answers = []
     for seed in (0, _SEED, _OTHER_SEED):
         got = _answer(fitness, given.masks, seed)
-        each = _answer(fitness, given.masks[:5], np.full(5, seed, dtype=np.uint64))
-        _same_scores(each, got[:5], given.masks, f"with seed {seed} once a mask")
+        for form in (np.full(3, seed, dtype=np.uint64), [seed] * 3, np.uint64(seed)):
+            once = _answer(fitness, given.masks[:3], form)
+            _same_scores(once, got[:3], given.masks, f"with seed {seed} as {type(form).__name__}")
         answers.append(got)
     differ = any(not same(answer, answers[0]) for answer in answers)
     if _is_fresh(fitness):

@@ -159,8 +159,13 @@ class MaskFitness {
   void evaluate_batch(const MaskBatch& batch, const Scorer& scorer, int n_threads, double* scores);
   void predict_empty(const TargetSplits& at, std::int32_t* classes, double* values,
                      std::size_t n_values) const;
-  bool scores_by_counts(const Scorer& scorer) const;
-  void check_reads(const Scorer& scorer) const;
+  enum class Way : std::uint8_t { hits, confusion, classes, values };
+
+  // What a score is made of: the least that it needs. Of a score and a target alone, so that each
+  // mask is scored the same way.
+  Way way_of(const Scorer& scorer) const;
+  void score_mask(const MaskBatch& batch, std::size_t index, const TargetSplits& at,
+                  const Scorer& scorer, int n_threads, Worker& worker, double* out);
   void forget();
 
   std::shared_ptr<const Table> table_;

@@ -78,13 +78,8 @@ struct Score {
 
 // What a worker keeps from one split to the next.
 struct ScoreScratch {
-  struct Ranked {
-    double value;
-    bool is_positive;
-  };
   std::vector<std::int32_t> predicted, hits, cells, labels;
-  std::vector<Ranked> ranked;
-  std::vector<double> numbers;
+  std::vector<double> positives, negatives, numbers;
 };
 
 class Scorer {

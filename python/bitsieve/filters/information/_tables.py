@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from bitsieve._checks import is_number
+from bitsieve._checks import check_choice, check_number
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.inputs import Inputs, refuse_constant
 from bitsieve.data.validation import Task, check_target
@@ -99,9 +99,7 @@ def variable_of_numbers(numbers: Any, method: str | None, n_bins: int) -> Variab
 
 def correction_of(correction: Any, prior: Any) -> tuple[str, float]:
     """The correction as the core names it, and the weight of the prior, checked."""
-    if correction not in (None, *get_args(Correction)):
-        known = ", ".join(map(repr, get_args(Correction)))
-        raise ValueError(f"correction must be one of {known} or None, got {correction!r}")
-    if not is_number(prior) or not 0 < prior <= 1e12:
-        raise ValueError(f"prior must be a number of samples above 0, at most 1e12, got {prior!r}")
-    return correction or "none", float(prior)
+    check_choice("correction", correction, (*get_args(Correction), None))
+    return correction or "none", check_number(
+        "prior", prior, 0, 1e12, closed="right", unit="samples"
+    )

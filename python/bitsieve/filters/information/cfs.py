@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import whole
+from bitsieve._checks import check_flag, whole
 from bitsieve.discrete import CutCost, Missing
 from bitsieve.filters.information.entropy_scores import Cut
 from bitsieve.filters.information.uncertainty import ClassTable, class_table
@@ -225,8 +225,7 @@ def search_cfs(
 ) -> CFSResult:
     """Search the best set of a table of levels; see :func:`cfs`."""
     whole("max_stale", max_stale, 1)
-    if not isinstance(locally_predictive, (bool, np.bool_)):
-        raise ValueError(f"locally_predictive must be True or False, got {locally_predictive!r}")
+    check_flag("locally_predictive", locally_predictive)
     correlations = _Correlations(table)
     found, history = _best_first_search(correlations, max_stale)
     members = _Members(correlations)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._checks import check_choice
 from bitsieve.discrete import CutCost, Missing
 from bitsieve.filters.information.uncertainty import class_table
 
@@ -88,8 +89,7 @@ def information_gain(
     >>> information_gain(X, ["a", "a", "b", "b", "a", "b"])
     array([1., 0.])
     """
-    if unit not in ("bits", "nats"):
-        raise ValueError(f"unit must be 'bits' or 'nats', got {unit!r}")
+    check_choice("unit", unit, ("bits", "nats"))
     table = class_table(
         X,
         y,

@@ -7,7 +7,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import is_number
+from bitsieve._checks import check_number
 from bitsieve.discrete import CutCost, Missing
 from bitsieve.filters.information.entropy_scores import Cut
 from bitsieve.filters.information.uncertainty import ClassTable, class_table
@@ -125,8 +125,7 @@ def fcbf(
     >>> fcbf(X, ["a", "a", "b", "b"], discretization=None)
     array([0])
     """
-    if not is_number(threshold) or not 0 <= threshold <= 1:
-        raise ValueError(f"threshold must be a number in [0, 1], got {threshold!r}")
+    check_number("threshold", threshold, 0, 1, closed="both")
     table = class_table(
         X,
         y,

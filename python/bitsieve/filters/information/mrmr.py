@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
+from bitsieve._checks import check_choice
 from bitsieve._errors import plural
 from bitsieve._random import seed_of_32_bits
 from bitsieve._threads import effective_n_jobs
@@ -206,7 +207,7 @@ def mrmr(
         )
         return (order, scores) if return_scores else order
     if name not in ("FCD", "FCQ"):
-        raise ValueError(f"criterion must be 'MID', 'MIQ', 'FCD' or 'FCQ', got {criterion!r}")
+        check_choice("criterion", criterion, ("MID", "MIQ", "FCD", "FCQ"))
     if discretization != "auto" or correction is not None:
         raise ValueError(
             f"discretization and correction belong to criterion='MID' and 'MIQ'; {name} takes "
@@ -214,12 +215,10 @@ def mrmr(
         )
     if missing != "error":
         raise ValueError(f"missing='level' belongs to criterion='MID' and 'MIQ', not to {name}")
-    if redundancy not in ("pearson", "spearman"):
-        raise ValueError(f"redundancy must be 'pearson' or 'spearman', got {redundancy!r}")
-    if not callable(relevance) and relevance not in ("f", "ks", "random_forest"):
-        raise ValueError(
-            f"relevance must be 'f', 'ks', 'random_forest' or a function, got {relevance!r}"
-        )
+    check_choice("redundancy", redundancy, ("pearson", "spearman"))
+    if not callable(relevance):
+        known = ("f", "ks", "random_forest")
+        check_choice("relevance", relevance, known, instead="or a function")
     columns = check_input(X, y, task=task, sparse=True, defer=True)
     if not len(columns.classes):
         refuse_constant(columns.y)

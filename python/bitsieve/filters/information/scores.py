@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import whole
+from bitsieve._checks import check_choice, whole
 from bitsieve._errors import plural
 from bitsieve._random import seed_of_32_bits
 from bitsieve._threads import effective_n_jobs
@@ -198,8 +198,7 @@ def mutual_information(
                 "columns as they are"
             )
         return _by_neighbours(X, y, n_neighbors, discrete_features, task, random_state, n_jobs)
-    if estimator != "counts":
-        raise ValueError(f"estimator must be 'counts' or 'knn', got {estimator!r}")
+    check_choice("estimator", estimator, ("counts", "knn"))
     found, target = table_and_target(
         X, y, task, discretization, n_bins, missing, discrete_features, n_jobs
     )

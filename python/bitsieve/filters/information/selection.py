@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._checks import is_number, whole
+from bitsieve._checks import check_choice, check_number, whole
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import Task
 from bitsieve.discrete import Discretization, Missing
@@ -161,11 +161,8 @@ def information_selection(
     name, weight = correction_of(correction, prior)
     chosen = criterion.lower() if isinstance(criterion, str) else criterion
     if chosen not in _CRITERIA:
-        raise ValueError(
-            f"criterion must be one of {', '.join(map(repr, _CRITERIA))}, got {criterion!r}"
-        )
-    if not is_number(beta) or not 0 <= beta < np.inf:
-        raise ValueError(f"beta must be a number of at least 0, got {beta!r}")
+        check_choice("criterion", criterion, _CRITERIA)
+    check_number("beta", beta, 0, closed="left")
     if n_features is not None:  # before a long computation
         whole("n_features", n_features, 1, instead="or None")
     found, target = table_and_target(

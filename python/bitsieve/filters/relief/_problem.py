@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitsieve import _core
-from bitsieve._checks import is_number, key_of, whole
+from bitsieve._checks import check_choice, check_number, is_number, key_of, whole
 from bitsieve._errors import MissingValues, NumericTarget, name_columns, plural
 from bitsieve._random import Random, Stream
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.inputs import Inputs, check_input, refuse_constant
 from bitsieve.data.validation import Task
-from bitsieve.discrete._levels import MAX_LEVELS
+from bitsieve.discrete import MAX_LEVELS
 
 __all__ = [
     "RAMP",
@@ -109,9 +109,9 @@ def make_problem(
     n_jobs: int | None,
 ) -> Problem:
     """Check what the user passed; see :func:`bitsieve.filters.relieff` for what it means."""
-    _check_choice("missing", missing, get_args(Missing))
-    _check_choice("diff", diff, get_args(Difference))
-    _check_choice("precision", precision, get_args(Precision))
+    check_choice("missing", missing, get_args(Missing))
+    check_choice("diff", diff, get_args(Difference))
+    check_choice("precision", precision, get_args(Precision))
     limits = _check_ramp(ramp)
     data = _check_data(X, y, task, discrete_features, missing)
     discrete = _not_binary(data.X, data.discrete)
@@ -150,9 +150,8 @@ def nearest_weights(
     array([1., 1., 1.])
     """
     count = min(whole("n_neighbors", n_neighbors, 1), n_samples)
-    _check_choice("weighting", weighting, get_args(Weighting))
-    if not is_number(sigma) or not 0.0 < sigma < np.inf:
-        raise ValueError(f"sigma must be a number above 0, got {sigma!r}")
+    check_choice("weighting", weighting, get_args(Weighting))
+    check_number("sigma", sigma, 0)
     if weighting == "equal":
         return np.ones(count)
     with np.errstate(over="ignore"):
@@ -290,8 +289,3 @@ def _check_ramp(ramp: Any) -> tuple[float, float]:
     if not 0.0 <= low < high <= 1.0:
         raise ValueError(f"ramp must be two shares with 0 <= low < high <= 1, got {ramp!r}")
     return low, high
-
-
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")

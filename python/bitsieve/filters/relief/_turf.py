@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitsieve._checks import is_number, whole
+from bitsieve._checks import check_number, whole
 from bitsieve._errors import closest
 from bitsieve.filters.positions import best_first
 from bitsieve.filters.relief._dispatch import relief_scores
@@ -111,7 +111,11 @@ n_jobs
     rounds = whole("n_iterations", n_iterations, 1)
     if scorer not in _SCORERS:
         raise ValueError(f"scorer {scorer!r} is unknown; {closest(str(scorer), _SCORERS)}")
-    share = 1.0 / rounds if fraction is None else _check_fraction(fraction)
+    share = (
+        1.0 / rounds
+        if fraction is None
+        else check_number("fraction", fraction, 0, 1, instead="or None")
+    )
     problem = make_problem(
         X,
         y,
@@ -167,9 +171,3 @@ def _narrow(problem: Problem, features: NDArray[np.int64]) -> Problem:
         discrete=problem.discrete[features],
         feature_weights=weights if weights.any() else np.ones(len(features)),
     )
-
-
-def _check_fraction(fraction: Any) -> float:
-    if not is_number(fraction) or not 0.0 < fraction < 1.0:
-        raise ValueError(f"fraction must lie in (0, 1) or be None, got {fraction!r}")
-    return float(fraction)

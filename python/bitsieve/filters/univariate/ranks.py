@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
+from bitsieve._checks import check_choice
 from bitsieve._errors import shorten
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.inputs import Inputs, check_input
@@ -84,8 +85,7 @@ def auc(
     >>> auc([[1.0, 9.0], [2.0, 4.0], [2.0, 6.0], [3.0, 1.0]], ["a", "a", "b", "b"])
     array([0.875, 0.75 ])
     """
-    if multiclass not in ("mean", "largest"):
-        raise ValueError(f"multiclass must be 'mean' or 'largest', got {multiclass!r}")
+    check_choice("multiclass", multiclass, ("mean", "largest"))
     columns = check_input(X, y, task="classification", distinct="all", defer=True)
     n_classes, counts = len(columns.classes), columns.counts
     if n_classes > 2 and signed:
