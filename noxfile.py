@@ -71,6 +71,36 @@ def minimum(session: nox.Session) -> None:
 @nox.session
 def sanitize(session: nox.Session) -> None:
     """The core built with the address and undefined-behaviour sanitizers, under the tests (GCC)."""
+    environment = {
+        "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1",  # the interpreter leaks at exit
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    }
+    # What is slow there and touches no compiled code of its own stays out.
+    chosen = ["-m", "not slow", "--ignore=tests/evaluation", "--ignore=tests/report"]
+    _sanitized(session, "address,undefined", ["libasan.so", "libubsan.so"], environment, chosen)
+
+
+@nox.session
+def sanitize_threads(session: nox.Session) -> None:
+    """The core built with the thread sanitizer, under the tests that use threads (GCC)."""
+    chosen = ["-m", "not slow", "tests/fitness", "tests/test_threads.py"]
+    _sanitized(
+        session,
+        "thread",
+        ["libtsan.so"],
+        {"TSAN_OPTIONS": "halt_on_error=1:die_after_fork=0"},
+        chosen,
+    )
+
+
+def _sanitized(
+    session: nox.Session,
+    kinds: str,
+    runtimes: list[str],
+    environment: dict[str, str],
+    chosen: list[str],
+) -> None:
+    """Build the core with sanitizers and run tests: those chosen, or those of the arguments."""
     session.install(*PROJECT["dependencies"], *EXTRAS["test"])
     session.install("scikit-build-core", "pybind11")
     folder = session.create_tmp()
@@ -78,7 +108,7 @@ def sanitize(session: nox.Session) -> None:
         "--no-build-isolation",
         "--no-deps",
         "--force-reinstall",
-        "-Ccmake.define.BITSIEVE_SANITIZE=ON",
+        f"-Ccmake.define.BITSIEVE_SANITIZE={kinds}",
         "-Ccmake.build-type=RelWithDebInfo",
         "-Ccmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1",  # -O2 takes minutes more
         f"-Cbuild-dir={folder}/build",
@@ -87,16 +117,12 @@ def sanitize(session: nox.Session) -> None:
     # Python itself was built without, so the run-time libraries must come first.
     libraries = [
         session.run("g++", f"-print-file-name={name}", silent=True, external=True).strip()
-        for name in ("libasan.so", "libubsan.so")
+        for name in runtimes
     ]
-    environment = {
+    environment |= {
         "LD_PRELOAD": ":".join(libraries),
-        "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1",  # the interpreter leaks at exit
-        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
         "BITSIEVE_TEST_DATA": os.environ.get("BITSIEVE_TEST_DATA", ""),
     }
-    # What touches no compiled code of its own stays out.
-    chosen = ["--ignore=tests/evaluation", "--ignore=tests/report"]
     args = session.posargs or chosen
     session.run("pytest", "-p", "no:cacheprovider", *args, env=environment)
 

@@ -203,12 +203,8 @@ namespace {
 
 // ---- each model -----------------------------------------------------------------------------
 
-class PyKnn : public PyFitness {
- public:
-  PyKnn(const std::shared_ptr<PyTable>& table, const Codes& codes, std::size_t n_classes,
-        std::size_t n_neighbors, std::size_t n_repeats, std::size_t n_folds, bool stratified)
-      : PyFitness(make(table, make_target(*table, codes, n_classes), n_neighbors, n_repeats,
-                       n_folds, stratified)) {}
+struct PyKnn : PyFitness {
+  using PyFitness::PyFitness;
 
   py::tuple state(const WordArray& mask, Threads n_threads) {
     const Word* word = check_mask(mask);
@@ -223,32 +219,19 @@ class PyKnn : public PyFitness {
     }
     return py::make_tuple(gram, unit);
   }
-
- private:
-  static std::unique_ptr<MaskFitness> make(const std::shared_ptr<PyTable>& table, Target target,
-                                           std::size_t n_neighbors, std::size_t n_repeats,
-                                           std::size_t n_folds, bool stratified) {
-    require(n_neighbors >= 1 && n_neighbors <= table->n_samples(),
-            "n_neighbors must lie in [1, n_samples]");
-    SplitSource source = make_source(*table, target, n_repeats, n_folds, stratified);
-    return std::make_unique<KnnFitness>(table, std::move(target), std::move(source), n_neighbors);
-  }
 };
 
-class PyCentroid : public PyFitness {
- public:
-  PyCentroid(const std::shared_ptr<PyTable>& table, const Codes& codes, std::size_t n_classes,
-             std::size_t n_repeats, std::size_t n_folds, bool stratified)
-      : PyFitness(make(table, make_target(*table, codes, n_classes), n_repeats, n_folds,
-                       stratified)) {}
+std::unique_ptr<PyKnn> make_knn(const std::shared_ptr<PyTable>& table, const Codes& codes,
+                                std::size_t n_classes, std::size_t n_repeats, std::size_t n_folds,
+                                bool stratified, std::size_t n_neighbors) {
+  require(n_neighbors >= 1 && n_neighbors <= table->n_samples(),
+          "n_neighbors must lie in [1, n_samples]");
+  return make_model<PyKnn, KnnFitness>(table, codes, n_classes, n_repeats, n_folds, stratified,
+                                       n_neighbors);
+}
 
- private:
-  static std::unique_ptr<MaskFitness> make(const std::shared_ptr<PyTable>& table, Target target,
-                                           std::size_t n_repeats, std::size_t n_folds,
-                                           bool stratified) {
-    SplitSource source = make_source(*table, target, n_repeats, n_folds, stratified);
-    return std::make_unique<CentroidFitness>(table, std::move(target), std::move(source));
-  }
+struct PyCentroid : PyFitness {
+  using PyFitness::PyFitness;
 };
 
 }  // namespace
@@ -273,17 +256,14 @@ void register_fitness(py::module_& module) {
            py::arg("seeds").noconvert(), py::arg("n_threads"))
       .def("counters", &PyFitness::counters);
   py::class_<PyKnn, PyFitness>(module, "KnnFitness")
-      .def(py::init<const std::shared_ptr<PyTable>&, const Codes&, std::size_t, std::size_t,
-                    std::size_t, std::size_t, bool>(),
-           py::arg("table"), py::kw_only(), py::arg("codes").noconvert(), py::arg("n_classes"),
-           py::arg("n_neighbors"), py::arg("n_repeats"), py::arg("n_folds"),
-           py::arg("stratified"))
+      .def(py::init(&make_knn), py::arg("table"), py::kw_only(), py::arg("codes").noconvert(),
+           py::arg("n_classes"), py::arg("n_repeats"), py::arg("n_folds"), py::arg("stratified"),
+           py::arg("n_neighbors"))
       .def("state", &PyKnn::state, py::arg("mask").noconvert(), py::arg("n_threads") = 1);
   py::class_<PyCentroid, PyFitness>(module, "CentroidFitness")
-      .def(py::init<const std::shared_ptr<PyTable>&, const Codes&, std::size_t, std::size_t,
-                    std::size_t, bool>(),
-           py::arg("table"), py::kw_only(), py::arg("codes").noconvert(), py::arg("n_classes"),
-           py::arg("n_repeats"), py::arg("n_folds"), py::arg("stratified"));
+      .def(py::init(&make_model<PyCentroid, CentroidFitness>), py::arg("table"), py::kw_only(),
+           py::arg("codes").noconvert(), py::arg("n_classes"), py::arg("n_repeats"),
+           py::arg("n_folds"), py::arg("stratified"));
 }
 
 }  // namespace bitsieve

@@ -1,7 +1,6 @@
 // What the binding of every compiled fitness shares: evaluation, outputs, splits, counters.
 //
-// A model's own binding is its constructor, made of make_target() and make_source(), and what it
-// alone has.
+// A model's own binding is a subclass, its constructor by make_model(), and what it alone has.
 #pragma once
 
 #include <memory>
@@ -17,6 +16,7 @@ using WordArray = Array<std::uint64_t>;
 
 class PyFitness {
  public:
+  explicit PyFitness(std::unique_ptr<MaskFitness> fitness) : fitness_(std::move(fitness)) {}
   virtual ~PyFitness() = default;
 
   std::size_t n_splits() const { return fitness_->source().n_splits(); }
@@ -33,8 +33,6 @@ class PyFitness {
   pybind11::dict counters();
 
  protected:
-  explicit PyFitness(std::unique_ptr<MaskFitness> fitness) : fitness_(std::move(fitness)) {}
-
   // A mask, or several, of this table.
   void check_tail(const Word* mask) const;
   const Word* check_mask(const WordArray& mask) const;
@@ -51,5 +49,16 @@ Target make_target(const Table& table, const Codes& codes, std::size_t n_classes
 // target or not at all.
 SplitSource make_source(const Table& table, const Target& target, std::size_t n_repeats,
                         std::size_t n_folds, bool stratified);
+
+// The constructor of a model of classes; its own settings come last.
+template <typename PyModel, typename Model, typename... Settings>
+std::unique_ptr<PyModel> make_model(const std::shared_ptr<PyTable>& table, const Codes& codes,
+                                    std::size_t n_classes, std::size_t n_repeats,
+                                    std::size_t n_folds, bool stratified, Settings... settings) {
+  Target target = make_target(*table, codes, n_classes);
+  SplitSource source = make_source(*table, target, n_repeats, n_folds, stratified);
+  return std::make_unique<PyModel>(
+      std::make_unique<Model>(table, std::move(target), std::move(source), settings...));
+}
 
 }  // namespace bitsieve

@@ -198,10 +198,10 @@ class KnnFitness(MaskFitness):
         *,
         codes: NDArray[np.int32],
         n_classes: int,
-        n_neighbors: int,
         n_repeats: int,
         n_folds: int,
         stratified: bool,
+        n_neighbors: int,
     ) -> None: ...
     def state(
         self, mask: NDArray[np.uint64], n_threads: int = ...

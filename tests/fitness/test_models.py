@@ -179,4 +179,4 @@ def test_equal_centroids_go_to_the_lowest_class() -> None:
     model.set_splits(train, begin, test, begin)
     found = model.outputs(Masks.from_bool([[True, True]]).words, np.zeros(1, np.uint64), 1)[0]
     assert (found == 0).all()
-    assert model.counters()["rechecked"] > 0
+    assert model.counters()["arbitrated"] > 0

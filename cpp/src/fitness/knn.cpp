@@ -28,10 +28,9 @@ std::size_t rank(const Word* words, std::size_t s) {
 
 KnnFitness::KnnFitness(std::shared_ptr<const Table> table, Target target, SplitSource source,
                        std::size_t n_neighbors)
-    : MaskFitness(std::move(table), std::move(target), std::move(source)),
+    : GramFitness(std::move(table), std::move(target), std::move(source)),
       arbiter_(arbiter_of(this->table())),
-      n_neighbors_(n_neighbors),
-      planner_(this->table()) {}
+      n_neighbors_(n_neighbors) {}
 
 KnnFitness::~KnnFitness() = default;
 
@@ -40,18 +39,9 @@ std::unique_ptr<MaskFitness::Worker> KnnFitness::make_worker() const {
 }
 
 MaskFitness::Counters KnnFitness::count() const {
-  std::uint64_t arbitrated = 0;
-  for (const auto& worker : workers()) {
-    arbitrated += static_cast<const Finder&>(*worker).n_arbitrated;
-  }
-  return {{"float_features", planner_.float_features()},
-          {"fixed_features", planner_.fixed_features()},
-          {"arbitrated", arbitrated},
-          {"flips_open", flips_open_}};
-}
-
-void KnnFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs) {
-  planner_.plan(batch, n_threads, costs);
+  Counters out = GramFitness::count();
+  out.emplace_back("flips_open", flips_open_);
+  return out;
 }
 
 void KnnFitness::predict(const Word* masks, std::size_t index, const TargetSplits& at,
@@ -130,7 +120,7 @@ void KnnFitness::walk(std::size_t i, const float* gram_row, const Splits& splits
   finder.order.begin_row(i, gram_row);
   if (n_neighbors_ == 1) {
     walk_nearest(i, splits, finder, answer);
-    finder.n_arbitrated += finder.order.take_arbitrated();
+    finder.n_rechecked += finder.order.take_arbitrated();
     return;
   }
   const std::size_t n_classes = target().n_classes, own = static_cast<std::size_t>(target().codes[i]);
@@ -151,7 +141,7 @@ void KnnFitness::walk(std::size_t i, const float* gram_row, const Splits& splits
       if (--finder.remaining[t] == 0) --open;
     }
   }
-  finder.n_arbitrated += finder.order.take_arbitrated();
+  finder.n_rechecked += finder.order.take_arbitrated();
   for (std::size_t t = 0; t < n_places; ++t) {
     const Splits::Place& place = splits.places[static_cast<std::size_t>(first) + t];
     const std::int32_t* votes = finder.votes.data() + t * n_classes;

@@ -21,7 +21,6 @@ struct KnnFitness::Finder : MaskFitness::Worker {
   AlignedVector<float> values;  // of the one-flip kernel, as are the next two
   std::vector<std::int32_t> correct;
   std::vector<std::uint16_t> unsure;
-  std::uint64_t n_arbitrated = 0;
 };
 
 }  // namespace bitsieve

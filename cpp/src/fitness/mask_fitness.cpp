@@ -41,7 +41,11 @@ void MaskFitness::forget() {
 
 MaskFitness::Counters MaskFitness::counters() {
   const Session session(*this);
-  return count();
+  Counters out = count();
+  std::uint64_t rechecked = 0;
+  for (const auto& worker : workers_) rechecked += worker->n_rechecked;
+  out.emplace_back("arbitrated", rechecked);
+  return out;
 }
 
 std::vector<std::unique_ptr<MaskFitness::Worker>>& MaskFitness::workers(int n_threads) {

@@ -11,12 +11,11 @@
 
 #include "bitsieve/core/mask.hpp"
 #include "bitsieve/fitness/arbiter.hpp"
-#include "bitsieve/fitness/gram_planner.hpp"
-#include "bitsieve/fitness/mask_fitness.hpp"
+#include "bitsieve/fitness/gram_fitness.hpp"
 
 namespace bitsieve {
 
-class KnnFitness : public MaskFitness {
+class KnnFitness : public GramFitness {
  public:
   KnnFitness(std::shared_ptr<const Table> table, Target target, SplitSource source,
              std::size_t n_neighbors);
@@ -31,7 +30,6 @@ class KnnFitness : public MaskFitness {
 
  protected:
   std::unique_ptr<Worker> make_worker() const override;
-  void prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs) override;
   void predict(const Word* masks, std::size_t index, const TargetSplits& at, int n_threads,
                Worker& worker, const Answer& answer) override;
   bool counts() const override { return true; }
@@ -40,7 +38,6 @@ class KnnFitness : public MaskFitness {
   bool evaluate_neighbors(const Word* base, const std::int64_t* flips, std::size_t n_masks,
                           const TargetSplits& at, const Scorer& scorer, int n_threads,
                           double* scores) override;
-  void forget_states() override { planner_.forget(); }
   Counters count() const override;
 
  private:
@@ -56,7 +53,6 @@ class KnnFitness : public MaskFitness {
 
   Arbiter arbiter_;
   std::size_t n_neighbors_;
-  GramPlanner planner_;
   std::uint64_t flips_open_ = 0;
 };
 

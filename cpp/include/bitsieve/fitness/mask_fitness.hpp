@@ -62,9 +62,9 @@ class MaskFitness {
   void outputs(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds, int n_threads,
                std::int32_t* classes, double* values);
 
-  // What the values of a test sample are, and how many.
-  virtual Outputs::Kind kind() const = 0;
-  virtual std::size_t n_values() const = 0;
+  // What the values of a test sample are, and how many: none where a model says classes alone.
+  virtual Outputs::Kind kind() const { return Outputs::Kind::none; }
+  virtual std::size_t n_values() const { return 0; }
 
   using Counters = std::vector<std::pair<const char*, std::uint64_t>>;
   Counters counters();
@@ -78,6 +78,7 @@ class MaskFitness {
     Worker& operator=(const Worker&) = delete;
 
     ScoreScratch scratch;
+    std::uint64_t n_rechecked = 0;  // distances measured in float64, or comparisons
 
    private:
     friend class MaskFitness;
@@ -124,7 +125,7 @@ class MaskFitness {
 
   // In a forked child, where nothing that another thread may have been changing is believed.
   virtual void forget_states() {}
-  virtual Counters count() const { return {}; }
+  virtual Counters count() const { return {}; }  // beside what workers count
 
   // The lock for the time of an evaluation: every public entry of a model holds one.
   class Session {

@@ -1,0 +1,34 @@
+// A mask fitness that sees the table through Gram matrices alone: nearest neighbors, centroids,
+// ridge, support vectors. It keeps a planner, and make() of the planner serves predict().
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "bitsieve/fitness/gram_planner.hpp"
+#include "bitsieve/fitness/mask_fitness.hpp"
+
+namespace bitsieve {
+
+class GramFitness : public MaskFitness {
+ public:
+  GramFitness(std::shared_ptr<const Table> table, Target target, SplitSource source)
+      : MaskFitness(std::move(table), std::move(target), std::move(source)),
+        planner_(this->table()) {}
+
+ protected:
+  void prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs) override {
+    planner_.plan(batch, n_threads, costs);
+  }
+  void forget_states() override { planner_.forget(); }
+  Counters count() const override {
+    return {{"float_features", planner_.float_features()},
+            {"fixed_features", planner_.fixed_features()}};
+  }
+
+  GramPlanner planner_;
+};
+
+}  // namespace bitsieve
