@@ -225,6 +225,13 @@ def test_rooms_take_nothing_private_from_each_other() -> None:
     assert not broken, _told(broken)
 
 
+def test_filters_and_levels_take_X_by_one_entry() -> None:
+    """What checks a table stands behind ``data.inputs.check_input``."""
+    behind = {"check_matrix", "check_finite", "refuse_merged", "code_categories", "discrete_mask"}
+    broken = [i for i in IMPORTS if i.room in ("filters", "discrete") and behind & set(i.names)]
+    assert not broken, _told(broken)
+
+
 def test_selectors_is_the_only_room_that_knows_search_and_fitness() -> None:
     knows: dict[str, set[str]] = {}
     for i in IMPORTS:

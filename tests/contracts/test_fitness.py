@@ -31,6 +31,7 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("knn", KNeighborsClassifier(1), {"scoring": "balanced_accuracy", "groups": True}),
     ("knn", KNeighborsClassifier(3), {"scoring": "f1_macro"}),
     ("centroid", NearestCentroid(), {}),
+    ("centroid", NearestCentroid(), {"scoring": "balanced_accuracy", **FRESH}),
     (None, GaussianNB(), {"resample": True, "cv": 2}),
     (None, Ridge(), {"scoring": "r2", "cv": 2}),
 ]

@@ -54,17 +54,6 @@ def test_order_of_features(name: str, isa: str) -> None:
     np.testing.assert_allclose(found, scores(name, X, y)[order], rtol=0, atol=1e-12)
 
 
-@each("name", CLASSIFIERS)
-def test_names_of_classes(name: str) -> None:
-    X, y = made()
-    wanted = scores(name, X, y)
-    for labels in (["c", "a", "b"], [2.0, -1.0, 7.0], [30, 10, 20]):
-        named = np.array(labels)[y]
-        np.testing.assert_allclose(scores(name, X, named), wanted, rtol=0, atol=1e-12)
-    as_objects = np.array(["z", "y", "x"], dtype=object)[y]
-    np.testing.assert_allclose(scores(name, X, as_objects), wanted, rtol=0, atol=1e-12)
-
-
 @each("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", FAMILY)
 @each_isa
@@ -110,19 +99,6 @@ def test_scale_and_offset_of_a_feature(name: str) -> None:
     np.testing.assert_allclose(scores(name, moved, y), scores(name, X, y), rtol=0, atol=1e-7)
     flipped = X * np.where(np.arange(X.shape[1]) % 2, -1.0, 1.0)
     np.testing.assert_allclose(scores(name, flipped, y), scores(name, X, y), rtol=0, atol=1e-7)
-
-
-@each("name", FAMILY)
-def test_the_table_is_read_only(name: str) -> None:
-    X, y = made()
-    before = X.copy()
-    X.setflags(write=False)
-    options: dict[str, Any] = {"discrete_features": [3]}
-    rounded = np.rint(X)
-    rounded.setflags(write=False)
-    scores(name, rounded, y, **options)
-    scores(name, X, y)
-    np.testing.assert_array_equal(X, before)
 
 
 @each("name", FAMILY)

@@ -81,14 +81,20 @@ def test_classes_scores_and_neighbours(kind: str, k: int, n_classes: int, scorin
             np.testing.assert_array_equal(got, _twin(fitness, masks, k, scoring))
 
 
-@each("k", [1, 3])
-def test_scorers_outside_the_kernel(k: int) -> None:
-    p = 12
-    fitness = _fitness("integers", p, k, scoring="f1_macro", cv=2)
-    for name, base in _bases(np.random.default_rng(k), p).items():
-        near = Masks.neighbours(base, p, [p // 2, 1])
-        expected = fitness.evaluate_splits(near.to_bool())
-        np.testing.assert_array_equal(fitness.evaluate_splits(near), expected, err_msg=name)
+@each_isa
+def test_scores_that_ask_which_class_is_nearest(isa: str) -> None:
+    p = 20
+    cases = [
+        (kind, n_classes, "f1_macro")
+        for kind in ("scales", "integers", "close", "duplicates")
+        for n_classes in (3, 16, 17)  # 17 are more than the kernel tells apart
+    ]
+    for kind, n_classes, scoring in [*cases, ("integers", 3, "rand_score")]:
+        fitness = _fitness(kind, p, 1, n_classes, scoring=scoring, cv=2)
+        for name, base in _bases(np.random.default_rng(n_classes), p).items():
+            got = fitness.evaluate_splits(Masks.neighbours(base, p))
+            expected = fitness.evaluate_splits(base ^ np.eye(p, dtype=bool))
+            np.testing.assert_array_equal(got, expected, err_msg=f"{kind}, {n_classes}, {name}")
 
 
 @each("k", [1, 3])

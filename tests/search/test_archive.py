@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from each import each
 
 from bitsieve.masks import Masks
 from bitsieve.search.archive import Archive
@@ -13,7 +13,7 @@ def key(i, n_features=20):
     return Masks.from_bool(np.array([i >> f & 1 for f in range(n_features)], bool)).key(0)
 
 
-@pytest.mark.parametrize("capacity", [1, 3, 10])
+@each("capacity", [1, 3, 10])
 def test_keeps_the_best_distinct_masks(capacity):
     rng = np.random.default_rng(capacity)
     archive = Archive(capacity, 20)

@@ -11,6 +11,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from each import each
 from test_run import Interrupted, same_but_for_seconds, spsa_run
 from toys import Planted, Scripted, planted
 
@@ -47,12 +48,13 @@ def the_file(directory):
 # -- going on --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("folds", ["common", "independent"])
-@pytest.mark.parametrize("resample", [True, False])
-@pytest.mark.parametrize("gain", ["auto", "paper"])
-def test_interrupted_anywhere_it_ends_the_same(tmp_path, folds, resample, gain):
+@each("folds", ["common", "independent"])
+@each("resample", [True, False])
+def test_interrupted_anywhere_it_ends_the_same(tmp_path, folds, resample):
+    tmp_path = tmp_path / f"{folds}-{resample}"
+
     def go(fitness, **options):
-        search = BinarySPSASearch(P, gain=gain)
+        search = BinarySPSASearch(P)
         return run(
             search, fitness, max_iter=60, folds=folds, random_state=3, progress=False, **options
         )
@@ -128,7 +130,7 @@ def test_a_finished_run_is_given_back_without_an_evaluation(tmp_path):
     np.testing.assert_array_equal(first.history["seconds"], second.history["seconds"])
 
 
-@pytest.mark.parametrize(
+@each(
     "limits",
     [
         {"patience": 4},
@@ -138,6 +140,7 @@ def test_a_finished_run_is_given_back_without_an_evaluation(tmp_path):
     ],
 )
 def test_however_it_finished_it_is_given_back(tmp_path, limits):
+    tmp_path = tmp_path / "-".join(limits)
     limits = {"max_iter": None, **limits}
     first = spsa_run(toy(), checkpoint=tmp_path, **limits)
     fitness = toy()
@@ -148,8 +151,9 @@ def test_however_it_finished_it_is_given_back(tmp_path, limits):
     assert second.seconds >= first.history["seconds"][-1]
 
 
-@pytest.mark.parametrize("kept", [(1, 1), (1, 7), (3, 2), (10, 4)])
+@each("kept", [(1, 1), (1, 7), (3, 2), (10, 4)])
 def test_with_finalists_left_out_for_want_of_time_it_is_given_back(tmp_path, monkeypatch, kept):
+    tmp_path = tmp_path / str(kept)
     monkeypatch.setattr(Deadline, "affordable", lambda *_: kept)
     first = spsa_run(toy(), checkpoint=tmp_path, max_time=1e6)
     assert (len(first.finalists), first.final_cut is None) == (kept[0], False)
@@ -175,10 +179,9 @@ def test_raised_limits_go_on(tmp_path):
     assert_same_run(longer, spsa_run(toy(), max_iter=45))
 
 
-@pytest.mark.parametrize(
-    "limits", [{"max_iter": 20}, {"max_evaluations": 70}, {"max_iter": 1000, "patience": 3}]
-)
+@each("limits", [{"max_iter": 20}, {"max_evaluations": 70}, {"max_iter": 1000, "patience": 3}])
 def test_lowered_limits_begin_anew(tmp_path, limits):
+    tmp_path = tmp_path / "-".join(limits)
     spsa_run(toy(), checkpoint=tmp_path, max_iter=45)
     with pytest.warns(RuntimeWarning, match="begins anew"):
         shorter = spsa_run(toy(), checkpoint=tmp_path, **limits)
@@ -186,9 +189,10 @@ def test_lowered_limits_begin_anew(tmp_path, limits):
     assert_same_run(shorter, spsa_run(toy(), **limits))
 
 
-@pytest.mark.parametrize("random_state", [0, None])
-@pytest.mark.parametrize("limits", [{"max_iter": 10}, {"max_evaluations": 70}])
+@each("random_state", [0, None])
+@each("limits", [{"max_iter": 10}, {"max_evaluations": 70}])
 def test_lowered_limits_leave_the_longer_file_alone(tmp_path, limits, random_state):
+    tmp_path = tmp_path / f"{next(iter(limits))}-{random_state}"
     options = {"checkpoint": tmp_path, "random_state": random_state}
     long = spsa_run(toy(), max_iter=45, **options)
     before = the_file(tmp_path).read_bytes()
@@ -347,7 +351,7 @@ def flip_a_byte(path):
     path.write_bytes(raw)
 
 
-@pytest.mark.parametrize(
+@each(
     ("damage", "message"),
     [
         (truncate, "is damaged or is not a checkpoint"),

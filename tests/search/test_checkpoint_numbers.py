@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from test_checkpoint import the_file, toy
 from test_run import spsa_run
 
@@ -131,7 +132,7 @@ def test_changed_files_are_refused(file: Path) -> None:
     assert spsa_run(toy(), checkpoint=file.parent).mask == expected.mask
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value", "message"),
     [
         ("w", np.full(4, 1e308), "w must be finite, and 1e150 at most"),

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from each import each
 from toys import Planted, Resampleable, Scripted, planted
 
 from bitsieve._random import SeedWords, Stream
@@ -28,7 +29,7 @@ def spsa_run(toy, **options):
 # -- budgets ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("limit", [3, 4, 5, 6, 30, 31])
+@each("limit", [3, 4, 5, 6, 30, 31])
 def test_max_evaluations_is_never_passed(limit):
     toy = Planted(planted(20))
     result = spsa_run(toy, max_iter=None, max_evaluations=limit)
@@ -112,7 +113,7 @@ def test_measurements_that_cost_more_than_the_search_end_in_time(monkeypatch):
     assert result.final_cut.startswith("10 of 10 finalists were measured again, ")
 
 
-@pytest.mark.parametrize(
+@each(
     ("count", "kept"),
     [(0, (1, 1)), (2, (1, 2)), (3, (2, 1)), (7, (6, 1)), (10, (9, 1)), (11, (10, 1)),
      (21, (10, 1)), (22, (10, 2)), (54, (10, 4)), (55, (10, 5))],
@@ -188,7 +189,7 @@ def test_an_equal_score_is_no_new_best():
     assert result.support.tolist() == [True, False, False, False]
 
 
-@pytest.mark.parametrize("limits", [{}, {"callbacks": ()}])
+@each("limits", [{}, {"callbacks": ()}])
 def test_a_run_that_would_never_end_is_refused(limits):
     with pytest.raises(
         ValueError, match=r"never stops by itself: give max_iter, max_evaluations, max_time"
@@ -221,7 +222,7 @@ def test_the_search_stops_itself():
     assert result.support.tolist() == [True, True]
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"max_iter": 0}, "max_iter must be a whole number from 1 on or None, got 0"),
@@ -256,7 +257,7 @@ def test_other_number_of_features():
         run(BinarySPSASearch(7), Planted(planted(8)), max_iter=1)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@each("bad", [np.nan, np.inf])
 def test_a_score_that_is_no_number_is_refused(bad):
     class Broken(Planted):
         def evaluate(self, masks, seeds=0):

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from each import each
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bitsieve import CFS, FCBF, filters
-
-
-@parametrize_with_checks(
-    [
-        CFS(),
-        CFS(discretization="equal_frequency", missing="level", locally_predictive=False),
-        FCBF(),
-        FCBF(0.5, discretization="mean_sd", threshold=0.01),
-    ]
-)
-@pytest.mark.filterwarnings("ignore:No features were selected")
-def test_check_estimator(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +25,7 @@ def cancer():
 # -- CFS -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("locally_predictive", [True, False])
+@each("locally_predictive", [True, False])
 def test_cfs_selects_the_set_of_the_function(cancer, locally_predictive):
     selector = CFS(locally_predictive=locally_predictive).fit(*cancer)
     order, merits = filters.cfs(*cancer, locally_predictive=locally_predictive, return_scores=True)
@@ -98,28 +83,26 @@ def test_fcbf_keeps_a_feature_that_equals_the_threshold():
 # -- both ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("selector", [CFS(), FCBF()])
-def test_frames_pipelines_pickles(selector):
+@each("selector", [CFS(), FCBF()])
+def test_frames_and_pipelines(selector):
     X, y = load_iris(return_X_y=True, as_frame=True)
     frame = X.assign(noise=np.random.default_rng(0).normal(size=150))
     fitted = clone(selector).set_output(transform="pandas").fit(frame, y)
     out = fitted.transform(frame)
     assert isinstance(out, pd.DataFrame)
     assert list(out.columns) == ["petal length (cm)", "petal width (cm)"]
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.support_, fitted.support_)
     model = make_pipeline(clone(selector), GaussianNB())
     assert cross_val_score(model, frame, y, cv=3).mean() > 0.93
 
 
-@pytest.mark.parametrize("selector", [CFS(), FCBF()])
+@each("selector", [CFS(), FCBF()])
 def test_categories_in_a_frame(selector):
     frame = pd.DataFrame({"ward": ["a", "b"] * 20, "age": np.linspace(0, 1, 40)})
     fitted = clone(selector).fit(frame, np.tile(["well", "sick"], 20))
     assert fitted.get_support().tolist() == [True, False]
 
 
-@pytest.mark.parametrize("selector", [CFS(), FCBF()])
+@each("selector", [CFS(), FCBF()])
 def test_sparse_tables_stay_sparse(selector):
     X, y = load_breast_cancer(return_X_y=True)
     X = np.where(np.median(X, axis=0) < X, X, 0.0)
@@ -132,7 +115,7 @@ def test_sparse_tables_stay_sparse(selector):
     np.testing.assert_array_equal(out.toarray(), X[:, dense.support_])
 
 
-@pytest.mark.parametrize("selector", [CFS, FCBF])
+@each("selector", [CFS, FCBF])
 def test_tags(selector):
     assert get_tags(selector()).target_tags.required
     assert not get_tags(selector()).input_tags.allow_nan

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import NotFittedError
@@ -14,25 +15,23 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 from bitsieve import CFS, Discretizer
 from bitsieve.filters import cut_points, discretize
 
 
-@parametrize_with_checks(
-    [
+def test_check_estimator():
+    for discretizer in (
         Discretizer(),
         Discretizer("equal_width", n_bins=4),
         Discretizer("equal_frequency", missing="level"),
         Discretizer("mean_sd"),
-    ]
-)
-def test_check_estimator(estimator, check):
-    check(estimator)
+    ):
+        check_estimator(discretizer, on_skip=None)
 
 
-@pytest.mark.parametrize("method", ["mdl", "equal_width", "equal_frequency", "mean_sd"])
+@each("method", ["mdl", "equal_width", "equal_frequency", "mean_sd"])
 def test_gives_what_the_function_gives(method):
     X, y = load_breast_cancer(return_X_y=True)
     discretizer = Discretizer(method, n_bins=6)
@@ -87,7 +86,7 @@ def test_missing_values():
     assert get_tags(discretizer).input_tags.allow_nan
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
+@each("library", ["pandas", "polars"])
 def test_frames_keep_their_names(library):
     frames = pytest.importorskip(library)
     X, y = load_iris(return_X_y=True, as_frame=True)
@@ -111,7 +110,7 @@ def mixed(library="pandas"):
     return pytest.importorskip(library).DataFrame(columns)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
+@each("library", ["pandas", "polars"])
 def test_categories_keep_their_numbers(library):
     frame, y = mixed(library), np.repeat([0, 1], 20)
     discretizer = Discretizer().fit(frame, y)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from each import each
 from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.feature_selection import f_regression
@@ -103,7 +104,7 @@ def test_the_same_seed_and_any_number_of_threads() -> None:
     assert _stored(repeated) == _stored(drawn)
 
 
-@pytest.mark.parametrize("ranker", ["relieff", "turf", "mrmr", "mi"])
+@each("ranker", ["relieff", "turf", "mrmr", "mi"])
 def test_named_rankers_under_any_number_of_threads(ranker: str) -> None:
     X, y = load_breast_cancer(return_X_y=True)
     seen = [
@@ -113,7 +114,7 @@ def test_named_rankers_under_any_number_of_threads(ranker: str) -> None:
     assert seen[0] == seen[1]
 
 
-@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
+@each("error", [ValueError("no"), KeyboardInterrupt()])
 def test_after_an_error_none_is_begun_any_more(error: BaseException) -> None:
     begun = []
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from each import each
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import RandomForestClassifier
@@ -16,32 +17,12 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from bitsieve import MRMR, InformationSelector
 from bitsieve.filters import information_selection, mrmr
 
-_SELECTORS = [
-    MRMR(),
-    MRMR(criterion="MIQ", missing="level"),
-    MRMR(1, criterion="FCQ"),
-    MRMR(criterion="FCD", redundancy="spearman", threshold=0.0),
-    InformationSelector(),
-    InformationSelector(0.5, criterion="cmim"),
-]
 
-
-@parametrize_with_checks(_SELECTORS)
-def test_check_estimator_one_by_one(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-@pytest.mark.parametrize("selector", [_SELECTORS[0], _SELECTORS[2], _SELECTORS[4]])
-def test_check_estimator_in_full(selector: Any) -> None:
-    check_estimator(clone(selector))
-
-
-@pytest.mark.parametrize("criterion", ["MID", "MIQ", "FCD", "FCQ"])
+@each("criterion", ["MID", "MIQ", "FCD", "FCQ"])
 def test_mrmr_holds_what_the_function_returns(criterion: Any) -> None:
     X, y = load_breast_cancer(return_X_y=True)
     order, values = mrmr(X, y, 7, criterion=criterion, return_scores=True)

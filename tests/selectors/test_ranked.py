@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from each import each
 from sklearn.datasets import load_iris
-from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 from bitsieve import MRMR, ReliefF
 from bitsieve.data import Table
 from bitsieve.data.inputs import check_input
 from bitsieve.evaluation import nested_cross_validate
 from bitsieve.selectors._ranked import RankSelector
+from bitsieve.testing import check_selector
 
 
 class Spread(RankSelector):
@@ -68,17 +66,10 @@ class EveryOther(Spread):
         return order, np.linspace(1.0, 0.5, len(order))
 
 
-_SELECTORS = [Spread(), Spread(threshold=-1.0), WithChance(n_features_to_select=0.5), Varies()]
-
-
-@parametrize_with_checks([*_SELECTORS, EveryOther()])
-def test_check_estimator_one_by_one(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-@pytest.mark.parametrize("selector", _SELECTORS)
-def test_check_estimator_in_full(selector: Any) -> None:
-    check_estimator(clone(selector))
+def test_the_toys_keep_the_contract() -> None:
+    for toy in (Spread(), WithChance(n_features_to_select=0.5), Varies(), EveryOther()):
+        check_selector(toy)
+    check_estimator(Spread(threshold=-1.0), on_skip=None)
 
 
 def _made(scores: list[float]) -> tuple[Any, Any]:
@@ -101,7 +92,7 @@ def test_scores_ranking_and_support() -> None:
     np.testing.assert_array_equal(selector.transform(X), X[:, [1, 3]])
 
 
-@pytest.mark.parametrize(
+@each(
     ("wanted", "threshold", "kept"),
     [
         (None, None, 10),
@@ -193,7 +184,7 @@ def test_no_target_where_none_is_needed() -> None:
         Spread().fit(X)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
+@each("library", ["pandas", "polars"])
 def test_frames_in_and_out(library: str) -> None:
     frames = pytest.importorskip(library)
     X, y = load_iris(return_X_y=True, as_frame=True)
@@ -205,15 +196,6 @@ def test_frames_in_and_out(library: str) -> None:
     assert isinstance(out, frames.DataFrame)
     assert list(out.columns) == list(X.columns[selector.support_])
     assert selector.feature_names_in_.tolist() == list(X.columns)
-
-
-def test_pipelines_pickles_and_not_fitted() -> None:
-    X, y = load_iris(return_X_y=True)
-    fitted = make_pipeline(StandardScaler(), Spread(n_features_to_select=2)).fit(X, y)
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.transform(X), fitted.transform(X))
-    with pytest.raises(NotFittedError):
-        Spread().transform(X)
 
 
 def test_a_column_for_a_target_and_labels_as_text() -> None:

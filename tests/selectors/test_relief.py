@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from each import each
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bitsieve
 from bitsieve import filters
@@ -32,12 +31,7 @@ _CLASSES = {
 }
 
 
-@parametrize_with_checks([getattr(bitsieve, name)() for name in [*_CLASSES.values(), "RReliefF"]])
-def test_check_estimator(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-@pytest.mark.parametrize("function", _CLASSES)
+@each("function", _CLASSES)
 def test_the_scores_are_those_of_the_function(function: str) -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     y = np.array(["setosa", "versicolor", "virginica"])[y]
@@ -50,24 +44,12 @@ def test_the_scores_are_those_of_the_function(function: str) -> None:
     assert (selector.ranking_[selector.support_] <= 2).all()
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [*_CLASSES.values(), "RReliefF", "MRMR", "InformationSelector", "FCBF", "GramSchmidt"],
 )
 def test_the_number_of_features_comes_first(name: str) -> None:
     assert getattr(bitsieve, name)(3).n_features_to_select == 3
-
-
-@pytest.mark.parametrize("name", [*_CLASSES.values(), "RReliefF"])
-def test_clones_pickles_and_leaves_its_parameters(name: str) -> None:
-    X, y = load_iris(return_X_y=True)
-    selector = getattr(bitsieve, name)(n_features_to_select=1, n_instances=40, random_state=3)
-    before = repr(selector)
-    fitted = clone(selector).fit(X, y)
-    assert repr(fitted) == before
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.scores_, fitted.scores_)
-    assert again.transform(X).shape == (150, 1)
 
 
 def test_every_option_reaches_the_function() -> None:
@@ -153,7 +135,7 @@ def test_polars_frames_with_categories() -> None:
     assert kept["grade"].to_list() == y.tolist()
 
 
-@pytest.mark.parametrize("function", [*_CLASSES, "rrelieff"])
+@each("function", [*_CLASSES, "rrelieff"])
 def test_functions_score_for_select_k_best(function: str) -> None:
     X, y = load_iris(return_X_y=True)
     score = getattr(filters, function)

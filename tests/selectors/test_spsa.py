@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import sklearn
+from each import each
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.feature_selection import f_classif
 from sklearn.impute import SimpleImputer
@@ -186,7 +187,7 @@ def test_honest_on_random_labels() -> None:
     assert found.optimism == pytest.approx(found.observed_scores.mean() - found.score)
 
 
-@pytest.mark.parametrize("n", [1, 7, 30])
+@each("n", [1, 7, 30])
 def test_a_panel_of_a_given_size(planted: _Data, n: int) -> None:
     selector = _fit(planted, n_features_to_select=n, max_iter=20)
     assert selector.support_.sum() == n
@@ -306,7 +307,7 @@ def _iris() -> _Data:
     return load_iris(return_X_y=True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "message"),
     [
         (lambda X, y: (np.where(np.arange(4) == 2, np.nan, X), y), "NaN"),
@@ -328,7 +329,7 @@ def test_bad_tables_are_named(change: Any, message: str) -> None:
         BinarySPSA(KNeighborsClassifier(1), max_iter=2).fit(*change(*_iris()))
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"max_iter": 0}, "max_iter"),
@@ -365,7 +366,7 @@ def test_bad_parameters_are_named(options: dict[str, Any], message: str) -> None
         BinarySPSA(KNeighborsClassifier(1), **options).fit(*_iris())
 
 
-@pytest.mark.parametrize(
+@each(
     ("scoring", "classes", "message"),
     [
         ("f1", "ab", r"scoring='f1' cannot score this target \(classes 'a', 'b'\): .*pos_label"),
@@ -387,7 +388,7 @@ def test_a_scorer_that_cannot_score_the_classes(scoring: str, classes: str, mess
     assert not seen
 
 
-@pytest.mark.parametrize("scoring", ["f1_macro", "roc_auc_ovr", "balanced_accuracy", None])
+@each("scoring", ["f1_macro", "roc_auc_ovr", "balanced_accuracy", None])
 def test_a_scorer_that_can(scoring: str | None) -> None:
     selector = BinarySPSA(KNeighborsClassifier(3), scoring=scoring, max_iter=1, n_repeats=1)
     X, y = _iris()
@@ -427,7 +428,7 @@ def test_the_observed_score_is_that_of_the_selection() -> None:
 
 def _tree_fit(data: _Data, **options: Any) -> BinarySPSA:
     tree = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_features=1))
-    options = {"max_iter": 6, "n_repeats": 1, "n_jobs": 1, **options}
+    options = {"max_iter": 5, "n_repeats": 1, "cv": 2, "n_jobs": 1, **options}
     fitted = BinarySPSA(tree, **options).fit(*data)
     assert tree[-1].random_state is None
     assert fitted.estimator is tree
@@ -453,8 +454,8 @@ def test_a_random_estimator_is_resumed(planted: _Data, tmp_path: Path) -> None:
     assert _tree_fit(planted, checkpoint=tmp_path).seed_ == drawn.seed_
 
 
-@pytest.mark.parametrize("name", ["resample", "admit_perturbed", "resume", "progress"])
-@pytest.mark.parametrize("value", ["x", 1, "None"])
+@each("name", ["resample", "admit_perturbed", "resume", "progress"])
+@each("value", ["x", 1, "None"])
 def test_flags_are_true_or_false(planted: _Data, name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=f"{name} must be True"):
         _fit(planted, **{name: value})
@@ -571,7 +572,7 @@ def test_copies_are_warned_of(planted: _Data) -> None:
         BinarySPSA(KNeighborsClassifier(1), max_iter=1, n_repeats=1).fit(X, y, groups=groups)
 
 
-@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss", "average_precision"])
+@each("scoring", ["roc_auc", "neg_log_loss", "average_precision"])
 def test_a_score_without_a_value_is_refused(scoring: str) -> None:
     X = np.random.default_rng(0).normal(size=(40, 5))
     y = (np.arange(40) < 4).astype(int)

@@ -53,6 +53,8 @@ void DiscreteTable::build(int n_threads, const Add& add) {
       static_cast<std::size_t>(std::clamp(n_threads, 1, max_threads)));
   parallel_for_worker(n_blocks, n_threads, [&](std::size_t chunk, int worker) {
     const std::size_t first = chunk * block;
+    margins_[chunk].reserve(2 * block);
+    values_[chunk].reserve(2 * block);
     add(first, std::min(block, p_ - first), scratch[static_cast<std::size_t>(worker)]);
   });
 }

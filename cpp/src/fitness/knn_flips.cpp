@@ -12,17 +12,16 @@
 namespace bitsieve {
 
 // Tests and candidates in the kernel's layout: for each split its training samples, grouped by
-// class and then once more, so that "all other classes" is one run too. A test asks whether the
-// nearest is of a class: its sample's own, or each but the first in turn, which tells all.
+// class and then once more, so that "all other classes" is one run too.
 struct FlipLayout {
   std::vector<FlipTest> tests;
   std::vector<std::int32_t> candidates;
+  std::vector<std::int32_t> class_begin;  // [n_splits][n_classes + 1]
 };
 
 namespace {
 
 constexpr std::size_t most_candidates = 40000000;  // of a layout: 160 MB
-constexpr std::size_t most_classes = 16;  // asked for in turn: then masks one by one are sooner
 
 bool fits(const Splits& splits) {
   std::size_t candidates = 0;
@@ -31,7 +30,7 @@ bool fits(const Splits& splits) {
 }
 
 FlipLayout lay_out(const Splits& splits, const std::int32_t* codes, std::size_t n,
-                   std::size_t n_classes, bool all_classes) {
+                   std::size_t n_classes) {
   FlipLayout out;
   std::vector<std::int32_t> begin(n_classes * 2 + 1);
   for (std::size_t s = 0; s < splits.n_splits; ++s) {
@@ -48,15 +47,14 @@ FlipLayout lay_out(const Splits& splits, const std::int32_t* codes, std::size_t 
       }
     }
     begin[k] = static_cast<std::int32_t>(out.candidates.size());
+    out.class_begin.insert(out.class_begin.end(), begin.begin(),
+                           begin.begin() + static_cast<std::ptrdiff_t>(n_classes + 1));
     for (std::int64_t t = splits.test_begin[s]; t < splits.test_begin[s + 1]; ++t) {
       const std::int32_t i = splits.test_samples[static_cast<std::size_t>(t)];
-      const std::size_t own = static_cast<std::size_t>(codes[i]), row = s * n_classes + own;
-      const std::size_t first = all_classes ? 1 : own, last = all_classes ? n_classes : own + 1;
-      for (std::size_t c = first; c < last; ++c) {
-        const std::size_t counter = all_classes ? row * n_classes + c : row;
-        out.tests.push_back({i, i, static_cast<std::int32_t>(counter), begin[c], begin[c + 1],
-                             begin[c + 1], begin[c + n_classes]});
-      }
+      const std::size_t c = static_cast<std::size_t>(codes[i]);
+      const std::int32_t counter = static_cast<std::int32_t>(s * n_classes + c);
+      out.tests.push_back(
+          {i, i, counter, begin[c], begin[c + 1], begin[c + 1], begin[c + n_classes]});
     }
   }
   return out;
@@ -83,7 +81,7 @@ class KnnFitness::Flips {
         hits_only_(scorer.takes_hits()),
         n_classes_(fitness.target().n_classes),
         codes_(fitness.target().codes.data()),
-        layout_(lay_out(splits_, codes_, table_.n_samples, n_classes_, !hits_only_)),
+        layout_(lay_out(splits_, codes_, table_.n_samples, n_classes_)),
         n_counters_(splits_.n_splits * n_classes_ * (hits_only_ ? 1 : n_classes_)),
         squares_(table_.ld, 0.0),
         margin_(table_.n_samples) {
@@ -162,15 +160,10 @@ class KnnFitness::Flips {
   static constexpr std::size_t most_rows = 128;                    // of a panel
   static constexpr std::size_t most_hits = std::size_t{1} << 24;  // kept at once: 64 MB
 
-  void score(std::int32_t* counts, Worker& worker, double* out) const {
+  void score(const std::int32_t* counts, Worker& worker, double* out) const {
     if (hits_only_) {
       scorer_.of_hits(at_, counts, worker.scratch, out);
       return;
-    }
-    for (std::size_t row = 0; row < splits_.n_splits * n_classes_; ++row) {
-      std::int32_t* cells = counts + row * n_classes_;
-      cells[0] = at_.target.test_of_class[row] -
-                 std::accumulate(cells + 1, cells + n_classes_, std::int32_t{0});
     }
     scorer_.of_confusion(at_, counts, worker.scratch, out);
   }
@@ -234,10 +227,11 @@ class KnnFitness::Flips {
       sign[lane] = get_bit(base_, f) ? -1.0f : 1.0f;
       spread[lane] = static_cast<float>(table_.max_abs[f]);
     }
-    const FlipTests tests{tests_.data(), tests_.size(), layout_.candidates.data(), n_counters_};
-    kernels().flips_nearest(worker.values.data(), distances_.data(), table_.ld, sign,
-                            margin_.data(), spread, tests, worker.correct.data(),
-                            worker.unsure.data());
+    const FlipTests tests{tests_.data(), tests_.size(),      layout_.candidates.data(),
+                          n_counters_,   layout_.class_begin.data(), n_classes_};
+    const auto count = hits_only_ ? kernels().flips_nearest : kernels().flips_class;
+    count(worker.values.data(), distances_.data(), table_.ld, sign, margin_.data(), spread, tests,
+          worker.correct.data(), worker.unsure.data());
     std::uint64_t decided = 0;
     for (std::size_t t = 0; t < tests_.size(); ++t) {
       unsigned open = worker.unsure[t] & ((1u << lanes) - 1u);
@@ -245,8 +239,12 @@ class KnnFitness::Flips {
         const std::size_t lane = static_cast<std::size_t>(std::countr_zero(open));
         const std::size_t f = static_cast<std::size_t>(flips[lane]);
         ++decided;
-        if (arbitrate(tests_[t], f, lane, sign[lane], worker)) {
-          ++worker.correct[static_cast<std::size_t>(tests_[t].counter) * flip_lanes + lane];
+        const std::size_t found = arbitrate(tests_[t], f, lane, sign[lane], worker);
+        const std::size_t counter = static_cast<std::size_t>(tests_[t].counter);
+        if (!hits_only_ && found < n_classes_) {
+          ++worker.correct[(counter * n_classes_ + found) * flip_lanes + lane];
+        } else if (hits_only_ && found == counter % n_classes_) {
+          ++worker.correct[counter * flip_lanes + lane];
         }
       }
     }
@@ -258,8 +256,8 @@ class KnnFitness::Flips {
     return decided;
   }
 
-  // Whether the nearest neighbour is of the class asked for: the arbiter measures whoever may be it.
-  bool arbitrate(const FlipTest& test, std::size_t flip, std::size_t lane, float sign,
+  // The class of the nearest neighbour: the arbiter measures whoever may be it.
+  std::size_t arbitrate(const FlipTest& test, std::size_t flip, std::size_t lane, float sign,
                  Finder& worker) const {
     const std::size_t i = static_cast<std::size_t>(test.sample);
     const float* distances = distances_.data() + static_cast<std::size_t>(test.row) * table_.ld;
@@ -300,9 +298,7 @@ class KnnFitness::Flips {
         nearest = j;
       }
     });
-    const std::size_t asked = hits_only_ ? static_cast<std::size_t>(codes_[i])
-                                         : static_cast<std::size_t>(test.counter) % n_classes_;
-    return nearest < table_.n_samples && static_cast<std::size_t>(codes_[nearest]) == asked;
+    return nearest < table_.n_samples ? static_cast<std::size_t>(codes_[nearest]) : n_classes_;
   }
 
   KnnFitness& fitness_;
@@ -328,7 +324,7 @@ bool KnnFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
                                     std::size_t n_masks, const TargetSplits& at,
                                     const Scorer& scorer, int n_threads, double* scores) {
   if (n_neighbors_ != 1 || !fits(at.splits)) return false;
-  if (!scorer.takes_hits() && target().n_classes > most_classes) return false;
+  if (!scorer.takes_hits() && target().n_classes > flip_classes) return false;
   const bool from_state = planner_.move_near(base, n_masks, n_threads);
   if (!from_state && planner_.has_matrices()) return false;
   flips_open_ += Flips(*this, base, at, scorer, from_state).run(flips, n_masks, n_threads, scores);

@@ -84,6 +84,11 @@ double area(Metric metric, std::vector<double>& positives, std::vector<double>& 
 // Where the predicted class has value one and the others zero: two steps at most.
 double one_hot_area(Metric metric, std::int64_t positives, std::int64_t negatives,
                     std::int64_t found, std::int64_t wrong) {
+  if (metric == Metric::roc_auc) {
+    const std::int64_t right = negatives - wrong;
+    return area_of_pairs(found * (right + negatives) + (positives - found) * right,
+                         static_cast<std::size_t>(positives), static_cast<std::size_t>(negatives));
+  }
   Curve curve(positives, negatives);
   if (found + wrong > 0) curve.step(found, wrong);
   if (found + wrong < positives + negatives) curve.step(positives - found, negatives - wrong);

@@ -140,6 +140,7 @@ const Kernels kernels_avx2 = {
     avx2::least,
     avx2::find,
     avx2::flips_nearest,
+    avx2::flips_class,
 };
 
 }  // namespace bitsieve

@@ -126,6 +126,7 @@ const Kernels kernels_avx512 = {
     avx512::least,
     avx512::find,
     avx512::flips_nearest,
+    avx512::flips_class,
 };
 
 }  // namespace bitsieve

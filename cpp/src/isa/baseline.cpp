@@ -217,6 +217,7 @@ const Kernels kernels_baseline = {
     baseline::least,
     baseline::find,
     baseline::flips_nearest,
+    baseline::flips_class,
 };
 
 }  // namespace bitsieve

@@ -167,56 +167,121 @@ std::size_t find(const float* values, std::size_t n, float value) {
 
 // ---- one-flip neighbours ------------------------------------------------------------------
 
+// The values of one block of flips and what bounds their errors.
+struct FlipLanes {
+  static constexpr int J = static_cast<int>(flip_lanes) / Isa::width;
+  using F = typename Isa::F;
+
+  FlipLanes(const float* values_, const float* sign, const float* spread) : values(values_) {
+    for (int v = 0; v < J; ++v) {
+      signs[v] = Isa::load(sign + v * Isa::width);
+      spreads[v] = Isa::load(spread + v * Isa::width);
+    }
+  }
+
+  void begin(std::size_t sample) {
+    for (int v = 0; v < J; ++v) {
+      own[v] = Isa::load(values + sample * flip_lanes + static_cast<std::size_t>(v * Isa::width));
+    }
+  }
+
+  // The least distance to candidates [first, last).
+  void nearest(const float* distances, const std::int32_t* candidates, std::int32_t first,
+               std::int32_t last, F* least) const {
+    for (int v = 0; v < J; ++v) least[v] = Isa::broadcast(far_away);
+    for (std::int32_t c = first; c < last; ++c) {
+      const std::size_t j = static_cast<std::size_t>(candidates[c]);
+      const F distance = Isa::broadcast(distances[j]);
+      for (int v = 0; v < J; ++v) {
+        const F difference =
+            Isa::subtract(own[v], Isa::load(values + j * flip_lanes + v * Isa::width));
+        const F signed_difference = Isa::multiply(difference, signs[v]);
+        least[v] =
+            Isa::minimum(least[v], Isa::multiply_add(difference, signed_difference, distance));
+      }
+    }
+  }
+
+  // Twice the error of a distance near the least.
+  F bound(int v, float margin, F least) const {
+    const F reach = Isa::add(Isa::magnitude(own[v]), spreads[v]);
+    F out = Isa::multiply_add(Isa::broadcast(0x1p-21f), Isa::multiply(reach, reach),
+                              Isa::broadcast(margin));
+    out = Isa::multiply_add(Isa::broadcast(0x1p-22f), least, out);
+    return Isa::add(out, out);
+  }
+
+  const float* values;
+  F signs[J], spreads[J], own[J];
+};
+
 void flips_nearest(const float* values, const float* base, std::size_t ld, const float* sign,
                    const float* margin, const float* spread, const FlipTests& tests,
                    std::int32_t* correct, std::uint16_t* unsure) {
   using F = typename Isa::F;
-  constexpr int J = static_cast<int>(flip_lanes) / Isa::width;
-  const F far = Isa::broadcast(far_away);
-  const F value_error = Isa::broadcast(0x1p-21f);
-  const F distance_error = Isa::broadcast(0x1p-22f);
-  F signs[J], spreads[J];
-  for (int v = 0; v < J; ++v) {
-    signs[v] = Isa::load(sign + v * Isa::width);
-    spreads[v] = Isa::load(spread + v * Isa::width);
-  }
+  FlipLanes lanes(values, sign, spread);
   for (std::size_t k = 0; k < tests.n_counters * flip_lanes; ++k) correct[k] = 0;
-
   for (std::size_t t = 0; t < tests.n_tests; ++t) {
     const FlipTest& test = tests.tests[t];
     const std::size_t i = static_cast<std::size_t>(test.sample);
     const float* distances = base + static_cast<std::size_t>(test.row) * ld;
-    F own[J], nearest[2][J];
-    for (int v = 0; v < J; ++v) own[v] = Isa::load(values + i * flip_lanes + v * Isa::width);
-    for (int side = 0; side < 2; ++side) {
-      for (int v = 0; v < J; ++v) nearest[side][v] = far;
-      const std::int32_t begin = side == 0 ? test.same_begin : test.other_begin;
-      const std::int32_t end = side == 0 ? test.same_end : test.other_end;
-      for (std::int32_t c = begin; c < end; ++c) {
-        const std::size_t j = static_cast<std::size_t>(tests.candidates[c]);
-        const F distance = Isa::broadcast(distances[j]);
-        for (int v = 0; v < J; ++v) {
-          const F difference = Isa::subtract(
-              own[v], Isa::load(values + j * flip_lanes + v * Isa::width));
-          const F signed_difference = Isa::multiply(difference, signs[v]);
-          nearest[side][v] = Isa::minimum(
-              nearest[side][v], Isa::multiply_add(difference, signed_difference, distance));
-        }
-      }
-    }
+    F same[FlipLanes::J], other[FlipLanes::J];
+    lanes.begin(i);
+    lanes.nearest(distances, tests.candidates, test.same_begin, test.same_end, same);
+    lanes.nearest(distances, tests.candidates, test.other_begin, test.other_end, other);
     unsigned open = 0;
-    for (int v = 0; v < J; ++v) {
-      const F reach = Isa::add(Isa::magnitude(own[v]), spreads[v]);
-      const F least = Isa::minimum(nearest[0][v], nearest[1][v]);
-      F bound = Isa::multiply_add(value_error, Isa::multiply(reach, reach),
-                                  Isa::broadcast(margin[i]));
-      bound = Isa::multiply_add(distance_error, least, bound);
-      bound = Isa::add(bound, bound);
-      const F gap = Isa::subtract(nearest[1][v], nearest[0][v]);
+    for (int v = 0; v < FlipLanes::J; ++v) {
+      const F bound = lanes.bound(v, margin[i], Isa::minimum(same[v], other[v]));
+      const F gap = Isa::subtract(other[v], same[v]);
       const unsigned sure = Isa::less(bound, gap);
       const unsigned wrong = Isa::less(bound, Isa::subtract(Isa::zero(), gap));
       Isa::count(correct + static_cast<std::size_t>(test.counter) * flip_lanes + v * Isa::width, sure);
       open |= (~(sure | wrong) & Isa::all) << (v * Isa::width);
+    }
+    unsure[t] = static_cast<std::uint16_t>(open);
+  }
+}
+
+void flips_class(const float* values, const float* base, std::size_t ld, const float* sign,
+                 const float* margin, const float* spread, const FlipTests& tests,
+                 std::int32_t* counts, std::uint16_t* unsure) {
+  using F = typename Isa::F;
+  constexpr int J = FlipLanes::J;
+  const F zero = Isa::zero();
+  const std::size_t n_classes = tests.n_classes;
+  FlipLanes lanes(values, sign, spread);
+  for (std::size_t k = 0; k < tests.n_counters * flip_lanes; ++k) counts[k] = 0;
+  for (std::size_t t = 0; t < tests.n_tests; ++t) {
+    const FlipTest& test = tests.tests[t];
+    const std::size_t i = static_cast<std::size_t>(test.sample);
+    const std::size_t counter = static_cast<std::size_t>(test.counter);
+    const std::int32_t* begin = tests.class_begin + counter / n_classes * (n_classes + 1);
+    const float* distances = base + static_cast<std::size_t>(test.row) * ld;
+    F least[J], second[J];  // of the classes' nearest
+    for (int v = 0; v < J; ++v) least[v] = second[v] = Isa::broadcast(far_away);
+    unsigned nearer[flip_classes][J];  // lanes in which a class is nearer than those before it
+    lanes.begin(i);
+    for (std::size_t c = 0; c < n_classes; ++c) {
+      F found[J];
+      lanes.nearest(distances, tests.candidates, begin[c], begin[c + 1], found);
+      for (int v = 0; v < J; ++v) {
+        nearer[c][v] = Isa::less(found[v], least[v]);
+        const F farther = Isa::subtract(
+            zero, Isa::minimum(Isa::subtract(zero, found[v]), Isa::subtract(zero, least[v])));
+        second[v] = Isa::minimum(second[v], farther);
+        least[v] = Isa::minimum(least[v], found[v]);
+      }
+    }
+    unsigned open = 0;
+    for (int v = 0; v < J; ++v) {
+      const F bound = lanes.bound(v, margin[i], least[v]);
+      unsigned left = Isa::less(bound, Isa::subtract(second[v], least[v]));
+      open |= (~left & Isa::all) << (v * Isa::width);
+      for (std::size_t c = n_classes; c-- > 0 && left != 0;) {
+        const unsigned won = left & nearer[c][v];
+        Isa::count(counts + (counter * n_classes + c) * flip_lanes + v * Isa::width, won);
+        left ^= won;
+      }
     }
     unsure[t] = static_cast<std::uint16_t>(open);
   }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ __all__ = [
     "read_labels",
 ]
 
+_TARGET_FILE = "the target file"  # as messages call it
 _MISSING = {"", "NA", "N/A", "NaN", "nan", "null", "<NA>", "?", "---"}
 _HEADERS = {
     *("class", "classes", "diagnosis", "group", "label", "labels", "outcome", "phenotype"),
@@ -97,12 +98,15 @@ class LabelFile:
         The labels as written, a header line perhaps among them.
     bare : bool
         Whether the header line was taken away.
+    what : str
+        What messages call the file.
     """
 
     path: Path
     names: list[str] | None
     texts: list[str]
     bare: bool = False
+    what: str = _TARGET_FILE
 
     @property
     def first_label(self) -> str | None:
@@ -142,7 +146,7 @@ class LabelFile:
         by_column, by_row = self.counts(n_columns), self.counts(n_rows)
         if by_column and by_row and n == n_columns != n_rows:
             raise ValueError(
-                f"the target file {self.path.name} has {n} lines, which may be labels of "
+                f"{self.what} {self.path.name} has {n} lines, which may be labels of "
                 f"{n_columns} columns, or a header and labels of {n_rows} rows; say "
                 "whether rows are features or samples (orient)"
             )
@@ -166,13 +170,13 @@ class LabelFile:
             return self.texts[len(self.texts) - n_samples :]
         if sample_names is None:
             raise ValueError(
-                f"the target file {self.path.name} matches labels by sample name, but the table "
+                f"{self.what} {self.path.name} matches labels by sample name, but the table "
                 "has no sample names; say which column holds them (index), or keep labels only"
             )
         of_name = dict(zip(self.names, self.texts, strict=True))
         if not self.hits(sample_names):
             raise ValueError(
-                f"the target file {self.path.name} has no label for any of "
+                f"{self.what} {self.path.name} has no label for any of "
                 f"{plural(n_samples, 'sample')} ({shorten(sample_names, 3)}); its names are "
                 f"{shorten(self.names, 3)}"
             )
@@ -180,7 +184,7 @@ class LabelFile:
         twice = sorted(name for name in set(sample_names) if counts[name] > 1)
         if twice:
             raise ValueError(
-                f"the target file {self.path.name} names {plural(len(twice), 'sample')} twice: "
+                f"{self.what} {self.path.name} names {plural(len(twice), 'sample')} twice: "
                 f"{shorten(twice)}"
             )
         return [of_name.get(name, "") for name in sample_names]
@@ -193,7 +197,7 @@ class LabelFile:
         if len(self.texts) == n_samples + 1 and self.first_label is not None:
             why = f"; its first line is no header: {self.first_label}"
         return ValueError(
-            f"the target file {self.path.name} has {found}, but there are "
+            f"{self.what} {self.path.name} has {found}, but there are "
             f"{plural(n_samples, 'sample')}{why}; expected one label a line, one a sample"
         )
 
@@ -204,7 +208,12 @@ def _are_numbers(texts: Sequence[str], decimal: str = ".") -> bool:
 
 
 def read_labels(
-    path: Path, encoding: str = "utf-8", column: str | None = None, decimal: str = "."
+    path: Path,
+    encoding: str = "utf-8",
+    column: str | None = None,
+    decimal: str = ".",
+    *,
+    what: str = _TARGET_FILE,
 ) -> LabelFile:
     """Read a file of labels: text of one or two columns, or of more with the name of one of them.
 
@@ -218,16 +227,16 @@ def read_labels(
         named, or has no such column.
     """
     if not path.is_file():
-        raise ValueError(f"no such target file: {path}")
+        raise ValueError(f"no such {what.removeprefix('the ')}: {path}")
     try:
         with open_text(path, encoding) as file:
             lines = [line.rstrip("\n") for line in file if line.strip()]
-        return _of_lines(path, lines, column, decimal)
+        return replace(_of_lines(path, lines, column, decimal), what=what)
     except UnicodeDecodeError:
         said = undecodable(path, encoding)
-        raise ValueError(f"the target file {path.name}: {said}") from None
+        raise ValueError(f"{what} {path.name}: {said}") from None
     except ValueError as error:
-        raise ValueError(f"the target file {path.name} {error}") from error
+        raise ValueError(f"{what} {path.name} {error}") from error
 
 
 def _of_lines(path: Path, lines: list[str], column: str | None, decimal: str) -> LabelFile:
@@ -298,11 +307,8 @@ def read_groups(
             f"groups {quoted(given)} is not a {noun} or a file; {closest(given, known)}"
         )
     path, column = source
-    try:
-        file = read_labels(path, request.encoding, column, request.decimal)
-        return file.align(sample_names, n_samples)
-    except ValueError as error:
-        raise ValueError(str(error).replace("the target file", "the file of groups")) from None
+    file = read_labels(path, request.encoding, column, request.decimal, what="the file of groups")
+    return file.align(sample_names, n_samples)
 
 
 def _column_of(path: Path, rows: list[list[str]], column: str) -> LabelFile:

@@ -15,8 +15,8 @@ from bitsieve._errors import plural
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.inputs import Inputs
 from bitsieve.data.validation import check_names
+from bitsieve.discrete._given import given_levels
 from bitsieve.discrete._levels import (
-    MAX_LEVELS,
     CutCost,
     Discretization,
     Levels,
@@ -94,33 +94,8 @@ class DiscreteTable:
         missing_level: ArrayLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        array = np.asarray(codes)
-        if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "iu":
-            raise ValueError(
-                "codes must be whole numbers of shape (n_samples, n_features), got dtype "
-                f"{array.dtype} and shape {array.shape}"
-            )
-        least, most = array.min(axis=0), array.max(axis=0).astype(np.int64)
-        if least.min() < 0 or most.max() >= MAX_LEVELS:
-            raise ValueError(
-                f"codes must lie in [0, {MAX_LEVELS}), got {int(least.min())} to {int(most.max())}"
-            )
-        counts = _per_feature("n_levels", n_levels, most + 1)
-        if (counts <= most).any() or (counts > MAX_LEVELS).any():
-            raise ValueError(
-                f"n_levels must lie above all codes and be at most {MAX_LEVELS}, but feature "
-                f"{int(np.flatnonzero((counts <= most) | (counts > MAX_LEVELS))[0])} does not"
-            )
-        absent = _per_feature("missing_level", missing_level, np.full(len(most), -1))
-        if ((absent < -1) | (absent >= counts)).any():
-            raise ValueError("missing_level must be a level of the feature, or -1 for none")
-        own = np.ascontiguousarray(array, dtype=np.uint8)
-        self._set(
-            Levels(own, counts.astype(np.int32)),
-            check_names(names, array.shape[1]),
-            absent.astype(np.int32),
-            effective_n_jobs(n_jobs),
-        )
+        found, absent = given_levels(codes, n_levels, missing_level)
+        self._set(found, check_names(names, len(found.n_levels)), absent, effective_n_jobs(n_jobs))
 
     @classmethod
     def of(
@@ -437,15 +412,3 @@ class DiscreteTable:
         shape = f"{plural(self.n_samples, 'sample')} x {plural(self.n_features, 'feature')}"
         most = plural(int(self.n_levels.max()), "level")
         return f"DiscreteTable({shape}, up to {most}{', sparse' if self.is_sparse else ''})"
-
-
-def _per_feature(name: str, given: ArrayLike | None, default: NDArray[Any]) -> NDArray[np.int64]:
-    if given is None:
-        return default.astype(np.int64)
-    found = np.asarray(given)
-    if found.shape != default.shape or found.dtype.kind not in "iu":
-        raise ValueError(
-            f"{name} must hold one whole number a feature, {len(default)} in all, got dtype "
-            f"{found.dtype} and shape {found.shape}"
-        )
-    return found.astype(np.int64)

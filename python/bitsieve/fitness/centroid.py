@@ -18,6 +18,20 @@ class CentroidFitness(CompiledFitness):
     compared in float64 on X; of classes as far away the first is predicted. Where all selected
     features are constant on a training part scikit-learn refuses to fit; here all classes are as
     far away then.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that its kernel does not refuse.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import NearestCentroid
+    >>> from bitsieve.fitness import compile
+    >>> fitness = compile(NearestCentroid(), *load_iris(return_X_y=True))
+    >>> fitness.kernel, fitness.evaluate([[True, True, True, True]]).round(3)
+    ('centroid', array([0.92]))
     """
 
     kernel = "centroid"

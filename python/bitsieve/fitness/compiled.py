@@ -7,20 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import check_scoring
 
 from bitsieve import _core
 from bitsieve.data.hot import make_hot_copy
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.output_scorer import OutputScorer
-from bitsieve.fitness.scoring import (
-    READS,
-    Reads,
-    compiled_score,
-    refusal_of_scoring,
-    response_of,
-)
+from bitsieve.fitness.scoring import Reads, compiled_score, refusal_of_scoring
 from bitsieve.fitness.splits import FixedSplits, FreshFolds, Split
 from bitsieve.masks import Masks
 
@@ -52,16 +45,9 @@ def refusal_of_data(problem: Problem, reads: tuple[Reads, ...]) -> str | None:
     table, splits, options = problem.table, problem.splits, problem.options
     if options.sample_weight is not None:
         return "sample_weight has no kernel"
-    reason = refusal_of_scoring(options.estimator, options.scoring)
+    reason = refusal_of_scoring(options.estimator, options.scoring, reads)
     if reason is not None:
         return reason
-    if options.scoring is not None:
-        scorer = check_scoring(options.estimator, scoring=options.scoring)
-        response = response_of(options.estimator, scorer)
-        assert response is not None
-        if (READS[response] if table.codes is not None else "numbers") not in reads:
-            name = options.scoring if isinstance(options.scoring, str) else "a scorer"
-            return f"{name!r} asks for {response}, which has no kernel"
     if isinstance(splits, FixedSplits) and splits.repeats_samples():
         return "a split that lists a sample twice has no kernel"
     if isinstance(splits, FixedSplits) and splits.trains_on_tests():
@@ -78,8 +64,8 @@ def refusal_of_data(problem: Problem, reads: tuple[Reads, ...]) -> str | None:
 class CompiledFitness(Fitness):
     """A compiled model; see :class:`Fitness`.
 
-    A subclass names its ``kernel``, the class of its core in ``_core_class``, and in
-    :meth:`_settings` what that takes of the estimator.
+    A subclass names its ``kernel``, the class of its core in ``_core_class``, in :meth:`_settings`
+    what that takes of the estimator, and in ``_least_classes`` how many it must have to train on.
     """
 
     _core_class: ClassVar[Any]
@@ -198,9 +184,9 @@ class CompiledFitness(Fitness):
         else:
             scores = self._core.evaluate(masks.words, seeds, self._score, self._n_jobs)
         # What the core makes no score of, or calls undefined, scikit-learn does, on its outputs.
-        unscored = np.flatnonzero(np.isnan(scores).any(axis=1))
-        if len(unscored):
-            self._score_outputs(masks, seeds, unscored, scores)
+        missing = np.isnan(scores)
+        if missing.any():
+            self._score_outputs(masks, seeds, np.flatnonzero(missing.any(axis=1)), scores)
         return scores
 
     def _score_outputs(

@@ -53,8 +53,8 @@ def compile(
     ----------
     estimator : scikit-learn classifier or regressor
         It is never fitted itself. What no kernel serves goes through scikit-learn:
-        :func:`bitsieve.fitness.kernels` lists them, and ``KNeighborsClassifier`` with uniform
-        weights and Euclidean distance has one.
+        :func:`bitsieve.fitness.kernels` lists them. ``KNeighborsClassifier`` with uniform weights
+        and Euclidean distance has one, and so has ``NearestCentroid()``.
     X : array-like or DataFrame of shape (n_samples, n_features), or Table
         Missing values (NaN) pass where the estimator takes them: trees, an imputer in a pipeline.
     y : array-like of shape (n_samples,)

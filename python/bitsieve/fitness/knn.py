@@ -18,6 +18,19 @@ class KnnFitness(CompiledFitness):
     One matrix of squared distances serves every split of a mask. Distances are those of float64
     arithmetic on X (eight partial sums, by the feature's position in the mask); where two are
     equal, the sample with the lower index is nearer.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that its kernel does not refuse.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from bitsieve.fitness import compile
+    >>> compile(KNeighborsClassifier(1), *load_iris(return_X_y=True), scoring="f1_macro")
+    <KnnFitness: KNeighborsClassifier(n_neighbors=1), 150 x 4, 5-fold, kernel='knn'>
     """
 
     kernel = "knn"

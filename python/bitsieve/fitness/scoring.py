@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.multiclass import type_of_target
 
@@ -40,6 +40,7 @@ Reads: TypeAlias = Literal["classes", "probabilities", "decisions", "numbers"]
 _Options: TypeAlias = dict[str, Any]
 
 _SCORER = type(metrics.make_scorer(metrics.accuracy_score))
+#: What each method of an estimator gives to read.
 READS: dict[str, Reads] = {
     "predict": "classes",
     "predict_proba": "probabilities",
@@ -56,8 +57,8 @@ def refusal_of_scoring(
     ----------
     estimator : scikit-learn estimator
     scoring : str, callable or None
-    gives : collection of {"classes", "probabilities", "decisions"}, optional
-        What the kernel of a classifier gives; by default all that the estimator does.
+    gives : collection of {"classes", "probabilities", "decisions", "numbers"}, optional
+        What the kernel gives scorers to read; by default all that the estimator answers.
 
     Returns
     -------
@@ -72,7 +73,7 @@ def refusal_of_scoring(
     >>> refusal_of_scoring(KNeighborsClassifier(), lambda estimator, X, y: 0.5)
     'a scoring function of your own has no kernel'
     >>> refusal_of_scoring(KNeighborsClassifier(), "roc_auc", gives=("classes",))
-    'a scorer that reads probabilities has no kernel'
+    "'roc_auc' asks for predict_proba, which has no kernel"
     """
     if scoring is None:
         if _own_metric(estimator) is None:
@@ -84,8 +85,10 @@ def refusal_of_scoring(
     response = response_of(estimator, scorer)
     if response is None:
         return "a scorer that asks for what the model does not answer has no kernel"
-    if gives is not None and READS[response] not in gives:
-        return f"a scorer that reads {READS[response]} has no kernel"
+    reads = READS[response] if is_classifier(estimator) else "numbers"
+    if gives is not None and reads not in gives:
+        name = repr(scoring) if isinstance(scoring, str) else "a scorer"
+        return f"{name} asks for {response}, which has no kernel"
     return None
 
 

@@ -124,4 +124,5 @@ class Contract(Generic[Given]):
                 ) from error
 
         check.__name__ = check.__qualname__ = name
+        check.__doc__ = rule
         return check

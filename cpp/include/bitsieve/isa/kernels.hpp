@@ -27,9 +27,12 @@ struct FlipTests {
   std::size_t n_tests;
   const std::int32_t* candidates;
   std::size_t n_counters;
+  const std::int32_t* class_begin;  // [n_splits][n_classes + 1] into candidates
+  std::size_t n_classes;
 };
 
 inline constexpr std::size_t flip_lanes = 16;    // features a call of flips_nearest
+inline constexpr std::size_t flip_classes = 16;  // most classes of flips_class
 inline constexpr std::size_t least_block = 256;  // values a minimum of lower_bounds
 
 struct Kernels {
@@ -83,9 +86,14 @@ struct Kernels {
   // correct[counter * 16 + lane] counts test samples whose nearest neighbour is surely of their
   // class; unsure[test] has a bit for each lane where the bound does not decide.
   // Cost: 3 vector operations a (pair, 16 features); limit 1.5 cycles each.
+  // flips_class counts which class is surely the nearest one's:
+  // counts[(counter * n_classes + class) * 16 + lane]. Some operations more a (test, class).
   void (*flips_nearest)(const float* values, const float* base, std::size_t ld, const float* sign,
                         const float* margin, const float* spread, const FlipTests& tests,
                         std::int32_t* correct, std::uint16_t* unsure);
+  void (*flips_class)(const float* values, const float* base, std::size_t ld, const float* sign,
+                      const float* margin, const float* spread, const FlipTests& tests,
+                      std::int32_t* counts, std::uint16_t* unsure);
 };
 
 extern const Kernels kernels_baseline;
