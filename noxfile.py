@@ -34,7 +34,9 @@ def lowest(requirements: list[str]) -> list[str]:
 def tests(session: nox.Session) -> None:
     """The test suite, slow ones too; arguments go to pytest instead."""
     session.install(".[test]")
-    session.run("pytest", *(session.posargs or ["-m", "slow or not slow", "--durations=25"]))
+    session.run(
+        "pytest", *(session.posargs or ["-n", "2", "-m", "slow or not slow", "--durations=25"])
+    )
 
 
 @nox.session

@@ -291,7 +291,7 @@ def test_readme_starts_with_the_job_and_the_tests() -> None:
     assert first.strip().splitlines() == [
         "pip install . && bitsieve select --dataset breast_cancer"
     ]
-    assert second.strip().splitlines() == ["pip install -r tests/requirements.txt && pytest"]
+    assert second.strip().splitlines() == ["pip install -r tests/requirements.txt && pytest -n 2"]
 
 
 @in_tree
