@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bitsieve import _core
-from bitsieve.data.hot import make_hot_copy
+from bitsieve.data.feature_major import make_feature_major
 
 N, P = 12, 5
 RNG = np.random.default_rng(0)
@@ -40,7 +40,7 @@ SPLITS = {
 
 
 def table(**changes: Any) -> dict[str, Any]:
-    copy = make_hot_copy(X)
+    copy = make_feature_major(X)
     arguments: dict[str, Any] = {
         "features": copy.features,
         "n_samples": N,

@@ -92,7 +92,7 @@ class TestCompact:
     @each("p", SIZES)
     def test_equals_its_expansion(self, p: int) -> None:
         base = _random(1, p)[0]
-        masks = Masks.neighbours(base, p)
+        masks = Masks.neighbors(base, p)
         assert masks.is_compact
         assert len(masks) == p
         expected = base ^ np.eye(p, dtype=bool)
@@ -104,21 +104,21 @@ class TestCompact:
     def test_base_may_be_words(self) -> None:
         base = _random(1, 70)
         words = Masks.from_bool(base).words
-        assert Masks.neighbours(words[0], 70) == Masks.neighbours(base[0], 70)
-        assert Masks.neighbours(words, 70) == Masks.neighbours(base[0], 70)
+        assert Masks.neighbors(words[0], 70) == Masks.neighbors(base[0], 70)
+        assert Masks.neighbors(words, 70) == Masks.neighbors(base[0], 70)
 
     def test_chosen_flips(self) -> None:
         base = np.zeros(5, dtype=bool)
-        masks = Masks.neighbours(base, 5, flips=[3, 1, 3])
+        masks = Masks.neighbors(base, 5, flips=[3, 1, 3])
         assert [masks.indices_of(i).tolist() for i in range(3)] == [[3], [1], [3]]
         assert masks.key(0) == masks.key(2)
-        assert len(Masks.neighbours(base, 5, flips=[])) == 0
+        assert len(Masks.neighbors(base, 5, flips=[])) == 0
 
     @each("which", [2, -1, slice(1, 60, 7), slice(0, 0), np.array([5, 0, 5]), [64, 3]])
     def test_parts_are_those_of_the_expansion(self, which: object) -> None:
         base = _random(1, 65)[0]
         expanded = Masks.from_bool(base ^ np.eye(65, dtype=bool))
-        before = Masks.neighbours(base, 65)[which]  # type: ignore[index]
+        before = Masks.neighbors(base, 65)[which]  # type: ignore[index]
         assert before.is_compact
         assert before == expanded[which]  # type: ignore[index]
 
@@ -139,7 +139,7 @@ class TestCompact:
                 base,
                 base.tolist(),
                 Masks.from_bool(base),
-                Masks.neighbours(~base, p)[p // 2],
+                Masks.neighbors(~base, p)[p // 2],
             ):
                 masks = Masks.from_flips(form, indptr, indices)
                 if isinstance(form, Masks) and form.is_compact:
@@ -167,7 +167,7 @@ class TestCompact:
         assert swaps._words is None
 
     def test_memory_is_of_order_p(self) -> None:
-        masks = Masks.neighbours(np.zeros(1_000_000, dtype=bool), 1_000_000)
+        masks = Masks.neighbors(np.zeros(1_000_000, dtype=bool), 1_000_000)
         assert len(masks) == 1_000_000
         assert masks[999_999].indices_of(0).tolist() == [999_999]
         held = sum(a.nbytes for a in (masks.base, masks.indptr, masks.indices) if a is not None)
@@ -175,13 +175,13 @@ class TestCompact:
 
     def test_base_is_not_shared_with_the_caller(self) -> None:
         base = Masks.empty(3).words.copy()
-        masks = Masks.neighbours(base, 3)
+        masks = Masks.neighbors(base, 3)
         base[:] = 7
         assert masks.counts().tolist() == [1, 1, 1]
 
     def test_flips_are_not_shared_with_the_caller(self) -> None:
         flips = np.array([0, 1], dtype=np.int64)
-        masks = Masks.neighbours(np.zeros(3, dtype=bool), 3, flips=flips)
+        masks = Masks.neighbors(np.zeros(3, dtype=bool), 3, flips=flips)
         indptr = np.array([0, 1, 2])
         lists = Masks.from_flips(np.zeros(3, dtype=bool), indptr, flips)
         flips[:], indptr[:] = 2, 0  # must be allowed, and must change nothing
@@ -209,7 +209,7 @@ class TestSequence:
 
     def test_concatenate_mixes_forms(self) -> None:
         base = np.zeros(66, dtype=bool)
-        near, full = Masks.neighbours(base, 66, flips=[65]), Masks.full(66)
+        near, full = Masks.neighbors(base, 66, flips=[65]), Masks.full(66)
         joined = Masks.concatenate([near, full])
         assert joined.counts().tolist() == [1, 66]
 
@@ -236,7 +236,7 @@ class TestSequence:
 
     def test_repr(self) -> None:
         assert repr(Masks.full(3)) == "<Masks: 1 of 3 features>"
-        assert repr(Masks.neighbours([True, False], 2)) == "<Masks: compact, 2 of 2 features>"
+        assert repr(Masks.neighbors([True, False], 2)) == "<Masks: compact, 2 of 2 features>"
 
 
 @each("p", [1, 63, 64, 65])
@@ -244,7 +244,7 @@ class TestSequence:
 @each("protocol", [2, pickle.HIGHEST_PROTOCOL])
 def test_pickle_and_copy(p: int, compact: bool, protocol: int) -> None:
     base = _random(1, p)[0]
-    masks = Masks.neighbours(base, p) if compact else Masks.from_bool(base)
+    masks = Masks.neighbors(base, p) if compact else Masks.from_bool(base)
     for twin in (pickle.loads(pickle.dumps(masks, protocol)), copy.deepcopy(masks)):
         assert twin == masks
         assert twin.is_compact == compact
@@ -366,12 +366,12 @@ class TestRefusals:
             with pytest.raises(ValueError, match="mask must be one of 3 features, got <Masks"):
                 Masks.empty(3).find(other)
 
-    def test_neighbours(self) -> None:
+    def test_neighbors(self) -> None:
         with pytest.raises(ValueError, match="one mask of 3 features"):
-            Masks.neighbours([True, False], 3)
+            Masks.neighbors([True, False], 3)
         with pytest.raises(ValueError, match=r"flips must lie in \[0, 2\]"):
-            Masks.neighbours(np.zeros(3, dtype=bool), 3, flips=[3])
+            Masks.neighbors(np.zeros(3, dtype=bool), 3, flips=[3])
         with pytest.raises(ValueError, match="flips must be a list of feature indices"):
-            Masks.neighbours(np.zeros(3, dtype=bool), 3, flips=[0.5])
+            Masks.neighbors(np.zeros(3, dtype=bool), 3, flips=[0.5])
         with pytest.raises(ValueError, match="boolean"):
-            Masks.neighbours([0, 1, 1], 3)
+            Masks.neighbors([0, 1, 1], 3)

@@ -50,9 +50,9 @@ def test_nothing_is_nearer_to_all(m: int) -> None:
     assert (_median(masks, anchor) != masks).sum() == totals.min()
 
 
-def test_one_flip_neighbours_have_their_base_as_median() -> None:
+def test_one_flip_neighbors_have_their_base_as_median() -> None:
     base = np.random.default_rng(2).random(70) < 0.5
-    masks = Masks.neighbours(base, 70).to_bool()
+    masks = Masks.neighbors(base, 70).to_bool()
     np.testing.assert_array_equal(_median(masks, base), base)
 
 

@@ -88,7 +88,7 @@ def half_masks(rounds: int) -> None:
 
 
 def one_flips(rounds: int) -> None:
-    """All p one-flip neighbours of a 30-feature mask on chowdary, 5-fold 1-NN."""
+    """All p one-flip neighbors of a 30-feature mask on chowdary, 5-fold 1-NN."""
     data = load("chowdary")
     if data is None:
         return
@@ -101,25 +101,25 @@ def one_flips(rounds: int) -> None:
         for _ in range(rounds):
             base = np.zeros(p, dtype=bool)
             base[rng.choice(p, 30, replace=False)] = True
-            masks = Masks.neighbours(base, p)
+            masks = Masks.neighbors(base, p)
             times.append(seconds(lambda masks=masks, fitness=fitness: fitness.evaluate(masks)))
         print(
-            f"all {p} one-flip neighbours of a 30-feature mask, {threads} thread(s): "
+            f"all {p} one-flip neighbors of a 30-feature mask, {threads} thread(s): "
             f"{np.median(times) * 1e3:.1f} ms (least {min(times) * 1e3:.1f})"
         )
 
 
 def many_samples() -> None:
-    """All one-flip neighbours of a mask where no matrix of all pairs is kept."""
+    """All one-flip neighbors of a mask where no matrix of all pairs is kept."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(3000, 2000))
     fitness = compile(KNeighborsClassifier(1), X, (X[:, 0] > 0).astype(int), cv=5, n_jobs=1)
     base, few = rng.random((2, 2000)) < 0.5, 8
-    took = seconds(lambda: fitness.evaluate(Masks.neighbours(base[0], 2000)))
+    took = seconds(lambda: fitness.evaluate(Masks.neighbors(base[0], 2000)))
     single = base[1] ^ np.eye(2000, dtype=bool)[:few]
     each = seconds(lambda: fitness.evaluate(single)) / few
     print(
-        f"all 2000 one-flip neighbours of a 3,000 x 2,000 mask, 1 thread: {took:.2f} s, "
+        f"all 2000 one-flip neighbors of a 3,000 x 2,000 mask, 1 thread: {took:.2f} s, "
         f"{each * 2000 / took:.0f} times sooner than mask by mask"
     )
 

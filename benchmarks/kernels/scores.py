@@ -2,7 +2,7 @@
 
     python benchmarks/kernels/scores.py [--rounds 9] [--threads 1] [--rivals 2]
 
-10 x 5-fold, random half masks and the one-flip neighbours of one. Each batch is of masks that were
+10 x 5-fold, random half masks and the one-flip neighbors of one. Each batch is of masks that were
 not used before; times are the least a mask (a batch may last half a millisecond, and others on the
 machine only add), ratios are to accuracy on the same masks. Scores of a few masks are compared with
 cross_val_score, which makes the rival's time.
@@ -70,7 +70,7 @@ def table(n: int, p: int, k: int, n_classes: int, arguments: argparse.Namespace)
     rounds = range(arguments.rounds)
     size = 256 if p < 1000 else 64
     half = [Masks.from_bool(rng.random((size, p)) < 0.5) for _ in rounds]
-    near = [Masks.neighbours(rng.random(p) < 0.5, p) for _ in rounds]
+    near = [Masks.neighbors(rng.random(p) < 0.5, p) for _ in rounds]
     shared = {name: fitnesses[name] for name in names}
     batch, flips = per_mask(shared, half), per_mask(shared, near)
     left = per_mask({LEFT: fitnesses[LEFT]}, [masks[:32] for masks in half[:2]])

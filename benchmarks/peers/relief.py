@@ -5,7 +5,7 @@
     python benchmarks/peers/relief.py --skrebate   # and skrebate at 100 x 10,000: a minute more
     python benchmarks/peers/relief.py --large      # MultiSURF on 2,350 x 230,000 alone
 
-Uniform noise in float64, two classes, ten neighbours, all samples; public functions from arrays to
+Uniform noise in float64, two classes, ten neighbors, all samples; public functions from arrays to
 scores, the checks of the input included. Rival and bitsieve take turns, each call that counts on a
 new table, after one of its own on another; times are the least of the rounds. "Fresh" is a process
 of its own from the first import of the package to the scores (a rival that compiles does so in

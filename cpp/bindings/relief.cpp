@@ -169,7 +169,7 @@ Array<double> relief(const Values& x, const std::string& algorithm,
           const double* w = rank_weights->data();
           const auto count = static_cast<std::size_t>(rank_weights->size());
           require(rank_weights->ndim() == 1 && count >= std::min(n_neighbors, samples.n - 1),
-                  "rank_weights must have one value a neighbour");
+                  "rank_weights must have one value a neighbor");
           require(std::all_of(w, w + count, [](double v) { return v > 0.0 && std::isfinite(v); }),
                   "rank_weights must be finite and above 0");
           options.rank_weights.assign(w, w + count);
@@ -215,9 +215,9 @@ py::tuple neighbors_of(const Values& x, const Codes& codes, std::size_t n_classe
           Distances distances;
           l1_distances(samples, scale, order, wanted.size(), Precision::exact, n_threads,
                        &distances);
-          const DistanceArbiter arbiter(scale, DistanceArbiter::finest);
+          const ExactDistances recheck(scale, ExactDistances::finest);
           Neighbors found;
-          nearest_by_group(samples, distances, order, class_codes, n_classes, options, &arbiter,
+          nearest_by_group(samples, distances, order, class_codes, n_classes, options, &recheck,
                            n_threads, &found);
           for (std::size_t i = 0; i < wanted.size(); ++i) {
             for (std::size_t c = 0; c < n_classes; ++c) {
@@ -226,8 +226,8 @@ py::tuple neighbors_of(const Values& x, const Codes& codes, std::size_t n_classe
                 *distance = std::numeric_limits<double>::infinity();
                 if (r >= found.count(i, c)) continue;
                 *index = order[static_cast<std::size_t>(found.list(i, c)[r])];
-                *distance = arbiter.unit() *
-                            static_cast<double>(arbiter(samples, static_cast<std::size_t>(wanted[i]),
+                *distance = recheck.unit() *
+                            static_cast<double>(recheck(samples, static_cast<std::size_t>(wanted[i]),
                                                         static_cast<std::size_t>(*index)));
               }
             }

@@ -21,7 +21,6 @@ __all__ = [
     "is_whole",
     "key_of",
     "seed",
-    "whole",
 ]
 
 T = TypeVar("T")
@@ -95,9 +94,6 @@ def check_int(
         expected = f"a whole number from {least} {upwards} {instead}".rstrip()
         raise ValueError(f"{name} must be {expected}, got {value!r}")
     return int(value)
-
-
-whole = check_int  # an older name
 
 
 def check_number(

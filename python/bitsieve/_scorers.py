@@ -149,7 +149,7 @@ def refuse_undefined(
     ------
     ValueError
         Where a test part lacks a class (for numbers: where it is a single sample) and the score
-        has no value there; it names the class, its samples, and the way out.
+        has no value there; it names the class, its samples, and a hint.
     """
     if y.ndim != 1:  # several targets
         return

@@ -1,6 +1,6 @@
 """A batch of feature subsets, packed 64 features a word.
 
-Neighbourhoods stay compact (a base and lists of flips), so that the p one-flip neighbours of a
+Neighborhoods stay compact (a base and lists of flips), so that the p one-flip neighbors of a
 mask never become p x p bits unless somebody asks for the words.
 """
 
@@ -35,12 +35,12 @@ class Masks:
     """An immutable batch of feature subsets.
 
     Build one with :meth:`from_bool`, :meth:`from_indices`, :meth:`from_words`,
-    :meth:`from_flips`, :meth:`neighbours`, :meth:`empty` or :meth:`full`.
+    :meth:`from_flips`, :meth:`neighbors`, :meth:`empty` or :meth:`full`.
 
     Attributes
     ----------
     n_features : int
-        Number of features p that a mask speaks of.
+        Number of features p that a mask has.
     words : ndarray of uint64, shape (n_masks, ceil(p / 64))
         Bit ``f % 64`` of word ``f // 64`` is feature ``f``; bits past p are zero.
     is_compact : bool
@@ -69,7 +69,7 @@ class Masks:
 
     def __init__(self) -> None:
         raise TypeError(
-            "make masks with Masks.from_bool, from_indices, from_words, from_flips, neighbours, "
+            "make masks with Masks.from_bool, from_indices, from_words, from_flips, neighbors, "
             "empty or full"
         )
 
@@ -248,17 +248,17 @@ class Masks:
         return cls._make(n_features, None, _frozen(words.copy()), _frozen(starts), _frozen(flips))
 
     @classmethod
-    def neighbours(
+    def neighbors(
         cls, base: ArrayLike | Words, n_features: int, flips: ArrayLike | None = None
     ) -> Masks:
-        """Make the one-flip neighbours of a mask, in compact form.
+        """Make the one-flip neighbors of a mask, in compact form.
 
         Parameters
         ----------
         base : array of bool, shape (n_features,), or of uint64 words
         n_features : int
         flips : array of int, optional
-            The features to flip, one a neighbour; by default each feature in turn.
+            The features to flip, one a neighbor; by default each feature in turn.
 
         Returns
         -------
@@ -271,9 +271,9 @@ class Masks:
 
         Notes
         -----
-        With one nearest neighbour all n_flips of them cost a compiled fitness one matrix of the
+        With one nearest neighbor all n_flips of them cost a compiled fitness one matrix of the
         base and then ``n_samples**2`` steps a flip, whatever the size of the base: 2,000 flips of
-        3,000 samples take some seconds on one core. With more neighbours and more than 1,536
+        3,000 samples take some seconds on one core. With more neighbors and more than 1,536
         samples each is evaluated by itself, which costs ``n_samples**2`` steps a feature of its
         mask. Ctrl-C stops either.
         """
@@ -314,7 +314,7 @@ class Masks:
             raise ValueError("need at least one batch to concatenate")
         sizes = {batch.n_features for batch in batches}
         if len(sizes) != 1:
-            raise ValueError(f"batches speak of different numbers of features: {sorted(sizes)}")
+            raise ValueError(f"batches have different numbers of features: {sorted(sizes)}")
         words = np.concatenate([batch.words for batch in batches])
         return cls._make(sizes.pop(), _frozen(words))
 
@@ -355,7 +355,7 @@ class Masks:
 
         Examples
         --------
-        >>> near = Masks.neighbours([True, False, False], 3)
+        >>> near = Masks.neighbors([True, False, False], 3)
         >>> near.find(Masks.from_indices([[0, 2]], 3)), near.find(Masks.full(3))
         (2, -1)
         """

@@ -105,7 +105,7 @@ def test_the_target_may_not_be_missing():
 
 
 def test_the_hot_copy(gaps):
-    for ask in (lambda: gaps.hot, lambda: gaps.features, lambda: gaps.centre):
+    for ask in (lambda: gaps.feature_major, lambda: gaps.features, lambda: gaps.centre):
         with pytest.raises(ValueError, match=SAID):
             ask()
 

@@ -114,7 +114,7 @@ def test_an_archive_is_loaded_without_a_second_copy(save, dtype):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < table.X.nbytes + 8e6
-    assert table._hot is None
+    assert table._feature_major is None
 
 
 def test_real_archives(data_dir):

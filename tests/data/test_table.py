@@ -46,9 +46,9 @@ def test_columns_in_other_order_give_the_same_rows():
 
 def test_the_hot_copy_is_made_once_and_late():
     table = Table(np.random.default_rng(0).standard_normal((40, 3000)))
-    assert table._hot is None
+    assert table._feature_major is None
     with ThreadPoolExecutor(4) as pool:
-        copies = list(pool.map(lambda _: table.hot, range(8)))
+        copies = list(pool.map(lambda _: table.feature_major, range(8)))
     assert all(copy is copies[0] for copy in copies)
     assert table.features is copies[0].features
     assert table.max_abs.shape == table.centre.shape == (3000,)

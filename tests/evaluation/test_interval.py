@@ -119,7 +119,7 @@ def test_binomial_intervals_are_those_of_scipy() -> None:
                 )
 
 
-def test_binomial_intervals_of_counts_that_are_not_whole_lie_between_their_neighbours() -> None:
+def test_binomial_intervals_of_counts_that_are_not_whole_lie_between_their_neighbors() -> None:
     lows, highs = zip(*(binomial_interval(k / 4, 10) for k in range(41)), strict=True)
     assert np.all(np.diff(lows) > 0)
     assert np.all(np.diff(highs[:37]) > 0)

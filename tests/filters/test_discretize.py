@@ -56,7 +56,7 @@ def test_equal_frequency_equals_the_twin(X, n_bins, decimals):
         assert len(set(codes[:, f])) == n_levels[f], "no level is empty"
 
 
-def test_equal_frequency_between_neighbouring_numbers():
+def test_equal_frequency_between_neighboring_numbers():
     """Half way between them is one of them, and never may the greater be at the cut."""
     one = np.nextafter(1.0, 2.0)
     two = np.nextafter(one, 2.0)

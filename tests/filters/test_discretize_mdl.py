@@ -125,7 +125,7 @@ def test_of_equally_good_cuts_the_lowest_is_taken():
     assert cut_points(few[:, None], label)[0].tolist() == twin
 
 
-def test_neighbouring_numbers_are_parted():
+def test_neighboring_numbers_are_parted():
     low = np.float64(1.0)
     high = np.nextafter(low, 2.0)
     X = np.repeat([low, high], 20)[:, None]

@@ -254,7 +254,7 @@ def test_sparse_continuous_values() -> None:
         mutual_information(sparse, y)
 
 
-def test_neighbours_are_those_of_scikit_learn() -> None:
+def test_neighbors_are_those_of_scikit_learn() -> None:
     rng = np.random.default_rng(10)
     X = rng.standard_normal((70, 5))
     y = (X[:, 0] > 0).astype(int)
@@ -354,7 +354,7 @@ def test_conditions_of_several_columns_and_of_numbers() -> None:
     np.testing.assert_array_equal(found, conditional_mutual_information(X, y, cut))
 
 
-def test_the_estimator_of_neighbours_takes_categories() -> None:
+def test_the_estimator_of_neighbors_takes_categories() -> None:
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, 60)
     grade = np.where(rng.random(60) < 0.8, y, 1 - y)
@@ -385,7 +385,7 @@ def test_a_table_of_whole_numbers_brings_its_task(discretization: Any) -> None:
 
 
 @pytest.mark.parametrize("discrete", [True, False, "auto", [0, 3]])
-def test_neighbours_of_a_sparse_table(discrete: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neighbors_of_a_sparse_table(discrete: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.poisson(0.7, (60, 9)).astype(np.float64), rng.integers(0, 2, 60)
     options: dict[str, Any] = {"estimator": "knn", "discrete_features": discrete, "random_state": 0}

@@ -83,10 +83,10 @@ def test_options_out_of_range(name: str, options: dict[str, Any], message: str) 
         ({"n_neighbors": 2.0}, "n_neighbors must be a whole number from 1 on, got 2.0"),
         ({"weighting": "rank"}, "weighting must be 'equal' or 'exponential', got 'rank'"),
         ({"sigma": 0.0}, "sigma must be a finite number above 0, got 0.0"),
-        ({"weighting": "exponential", "sigma": 0.01}, "even the nearest neighbour has no weight"),
+        ({"weighting": "exponential", "sigma": 0.01}, "even the nearest neighbor has no weight"),
     ],
 )
-def test_neighbours_out_of_range(name: str, options: dict[str, Any], message: str) -> None:
+def test_neighbors_out_of_range(name: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         getattr(filters, name)(X, Y, **options)
 

@@ -112,8 +112,8 @@ def test_layouts_and_types(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["relieff", "multisurf", "rrelieff"])
-def test_a_shared_grid_of_neighbours_holds_the_scores(name: str) -> None:
-    """Coarse distances may swap near neighbours; the scores stay close and are not rounded."""
+def test_a_shared_grid_of_neighbors_holds_the_scores(name: str) -> None:
+    """Coarse distances may swap near neighbors; the scores stay close and are not rounded."""
     X, y = made(150, 300, 2)
     X[:, 0] += y
     exact = scores(name, X, y)

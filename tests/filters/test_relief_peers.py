@@ -99,7 +99,7 @@ def test_k_larger_than_every_class_is_all_of_them() -> None:
     np.testing.assert_allclose(weighted, wanted, rtol=0, atol=1e-12)
 
 
-def test_duplicates_are_neighbours_and_the_sample_itself_is_none() -> None:
+def test_duplicates_are_neighbors_and_the_sample_itself_is_none() -> None:
     # A sample, its duplicate in the same class, and one of the other class further on.
     X = np.array([[0.0], [0.0], [1.0], [0.6]])
     y = ["a", "a", "b", "b"]

@@ -154,7 +154,7 @@ def test_relieff_of_two_classes_as_skrebate() -> None:
 
 
 def test_three_classes_and_who_is_right() -> None:
-    """Skrebate weighs a class by its share of the neighbours; Weka and ReliefF (2003) by P(c)."""
+    """Skrebate weighs a class by its share of the neighbors; Weka and ReliefF (2003) by P(c)."""
     X, y = _made(60, 25, 3)
     y = np.where(np.arange(60) < 6, 2, y)
     theirs = _skrebate("ReliefF", X, y, n_neighbors=5)

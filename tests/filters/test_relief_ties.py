@@ -132,7 +132,7 @@ def test_a_range_too_narrow_to_divide_by_is_none() -> None:
     np.testing.assert_allclose(general[:3], compiled, rtol=0, atol=1e-12)
 
 
-def test_room_for_neighbours_is_that_of_the_largest_class() -> None:
+def test_room_for_neighbors_is_that_of_the_largest_class() -> None:
     """Not samples x classes x n_neighbors, which came to 3 GB here."""
     resource = pytest.importorskip("resource")
     rng = np.random.default_rng(6)

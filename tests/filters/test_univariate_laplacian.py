@@ -40,10 +40,10 @@ def test_units_and_offsets_of_the_whole() -> None:
     np.testing.assert_allclose(laplacian_score(X.astype(np.float32)), expected, rtol=1e-5)
 
 
-def test_duplicates_of_a_sample_are_neighbours() -> None:
+def test_duplicates_of_a_sample_are_neighbors() -> None:
     X = np.repeat(np.random.default_rng(0).normal(size=(10, 4)), 3, axis=0)
     scores = laplacian_score(X, n_neighbors=2)
-    np.testing.assert_allclose(scores, 1.0, atol=1e-12)  # nothing differs within a neighbourhood
+    np.testing.assert_allclose(scores, 1.0, atol=1e-12)  # nothing differs within a neighborhood
 
 
 def test_refusals() -> None:
@@ -61,7 +61,7 @@ def test_refusals() -> None:
 
 
 def test_many_samples() -> None:
-    """Beyond 2048 samples scikit-learn looks for the neighbours; the scores are the same."""
+    """Beyond 2048 samples scikit-learn looks for the neighbors; the scores are the same."""
     from bitsieve.filters import laplacian
 
     X = np.random.default_rng(0).normal(size=(2100, 5))

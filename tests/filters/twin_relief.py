@@ -174,7 +174,7 @@ def rrelieff(X, y, *, k=10, sigma=None, rows=None, feature_weights=None, **kind)
 
 
 def threshold_relief(X, y, algorithm, *, rows=None, feature_weights=None, with_self=False, **kind):
-    """SURF, SURF*, MultiSURF, MultiSURF* and SWRF*: all neighbours within a distance.
+    """SURF, SURF*, MultiSURF, MultiSURF* and SWRF*: all neighbors within a distance.
 
     Near ones count as in ReliefF, far ones (of the starred) with the opposite sign; each class is
     a mean of its own, other classes weighted by P(c) / (1 - P(class)). ``with_self`` counts the

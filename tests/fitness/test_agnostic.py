@@ -72,7 +72,7 @@ def test_threads(kind: str, n_jobs: int) -> None:
         np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
     base = masks[5]
     np.testing.assert_array_equal(
-        fitness.evaluate_splits(Masks.neighbours(base, P)),
+        fitness.evaluate_splits(Masks.neighbors(base, P)),
         _fitness(kind).evaluate_splits(base ^ np.eye(P, dtype=bool)),
     )
 
@@ -105,7 +105,7 @@ FORK = """
     masks = rng.random((24, 900)) < 0.5
     fitness = compile(KNeighborsClassifier(1), X, y, cv=5, n_jobs=3)
     expected = fitness.evaluate_splits(masks)  # the pool has worked
-    near = fitness.evaluate_splits(Masks.neighbours(masks[0], 900))
+    near = fitness.evaluate_splits(Masks.neighbors(masks[0], 900))
     for generation in range(3):  # children of children
         pid = os.fork()
         if pid:
@@ -114,7 +114,7 @@ FORK = """
             os._exit(0 if again and os.waitstatus_to_exitcode(status) == 0 else 1)
         if not np.array_equal(fitness.evaluate_splits(masks), expected):
             os._exit(2)
-        if not np.array_equal(fitness.evaluate_splits(Masks.neighbours(masks[0], 900)), near):
+        if not np.array_equal(fitness.evaluate_splits(Masks.neighbors(masks[0], 900)), near):
             os._exit(3)
     os._exit(0)
 """

@@ -129,7 +129,7 @@ def test_any_path_ends_in_the_bits_of_the_twin() -> None:
             np.testing.assert_array_equal(got, np.array(expected)[order])
             alone = [other.evaluate_splits(masks[i], int(seeds[i]))[0] for i in order[:8]]
             np.testing.assert_array_equal(alone, np.array(expected)[order[:8]])
-        near = Masks.neighbours(masks[0], 70)
+        near = Masks.neighbors(masks[0], 70)
         np.testing.assert_array_equal(
             fitness.evaluate_splits(near, 3), fitness.evaluate_splits(near.to_bool(), 3)
         )

@@ -141,7 +141,7 @@ def test_messages_about_lists_of_splits_are_short(options: dict) -> None:
         (6, {"cv": [*PAIRS, (np.arange(5), [7])]}, "n_neighbors=6 is more than the 5 training"),
     ],
 )
-def test_more_neighbours_than_training_samples(k: int, options: dict, message: str) -> None:
+def test_more_neighbors_than_training_samples(k: int, options: dict, message: str) -> None:
     compile(KNeighborsClassifier(k - 1), X, Y, **options).evaluate(ALL)
     with pytest.raises(ValueError, match=message):
         compile(KNeighborsClassifier(k), X, Y, **options)
@@ -183,8 +183,8 @@ def test_one_class_smaller_than_the_folds_only_warns(resample: bool) -> None:
         ),
         ([[0, 1, 2]], "masks must be a boolean array"),
         (np.ones((2, 6)), "masks must be a boolean array"),
-        (np.ones((2, 5), bool), "masks speak of 5 features, the table has 6"),
-        (Masks.full(7), "masks speak of 7 features, the table has 6"),
+        (np.ones((2, 5), bool), "masks have 5 features, the table has 6"),
+        (Masks.full(7), "masks have 7 features, the table has 6"),
         (np.ones((2, 2, 6), bool), "shape"),
     ],
 )

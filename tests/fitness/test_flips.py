@@ -1,4 +1,4 @@
-"""Neighbourhoods in compact form: the answer of the masks written out, in every bit."""
+"""Neighborhoods in compact form: the answer of the masks written out, in every bit."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def _twin(fitness: Fitness, masks: np.ndarray, k: int, scoring: str = "accuracy"
 @pytest.mark.parametrize("kind", tables.KINDS)
 @each("p", [1, 16, 33])
 @each_isa
-def test_one_flip_neighbours(isa: str, kind: str, p: int) -> None:
+def test_one_flip_neighbors(isa: str, kind: str, p: int) -> None:
     fitness = _fitness(kind, p)
     for name, base in _bases(np.random.default_rng(p), p).items():
         masks = base ^ np.eye(p, dtype=bool)
-        got = fitness.evaluate_splits(Masks.neighbours(base, p))
+        got = fitness.evaluate_splits(Masks.neighbors(base, p))
         np.testing.assert_array_equal(got, fitness.evaluate_splits(masks), err_msg=name)
         if name != "full":
             np.testing.assert_array_equal(got, _twin(fitness, masks, 1), err_msg=name)
@@ -61,7 +61,7 @@ def test_more_samples_than_a_state_is_kept_for(isa: str, kind: str) -> None:
     fitness = compile(KNeighborsClassifier(1), X, y, n_jobs=2, **options)
     for name, base in _bases(np.random.default_rng(p), p).items():
         flips = [p // 2, 0, p - 1, p // 2]
-        near = Masks.neighbours(base, p, flips)
+        near = Masks.neighbors(base, p, flips)
         expected = fitness.evaluate_splits(base ^ np.eye(p, dtype=bool)[flips], seeds=3)
         np.testing.assert_array_equal(fitness.evaluate_splits(near, seeds=3), expected, name)
 
@@ -70,12 +70,12 @@ def test_more_samples_than_a_state_is_kept_for(isa: str, kind: str) -> None:
 @each("n_classes", [2, 5, 10])
 @each("k", [1, 3])
 @each("kind", ["scales", "integers"])
-def test_classes_scores_and_neighbours(kind: str, k: int, n_classes: int, scoring: str) -> None:
+def test_classes_scores_and_neighbors(kind: str, k: int, n_classes: int, scoring: str) -> None:
     p = 40
     fitness = _fitness(kind, p, k, n_classes, scoring=scoring)
     for name, base in _bases(np.random.default_rng(k), p).items():
         masks = base ^ np.eye(p, dtype=bool)
-        got = fitness.evaluate_splits(Masks.neighbours(base, p))
+        got = fitness.evaluate_splits(Masks.neighbors(base, p))
         np.testing.assert_array_equal(got, fitness.evaluate_splits(masks), err_msg=name)
         if name == "half":
             np.testing.assert_array_equal(got, _twin(fitness, masks, k, scoring))
@@ -92,7 +92,7 @@ def test_scores_that_ask_which_class_is_nearest(isa: str) -> None:
     for kind, n_classes, scoring in [*cases, ("integers", 3, "rand_score")]:
         fitness = _fitness(kind, p, 1, n_classes, scoring=scoring, cv=2)
         for name, base in _bases(np.random.default_rng(n_classes), p).items():
-            got = fitness.evaluate_splits(Masks.neighbours(base, p))
+            got = fitness.evaluate_splits(Masks.neighbors(base, p))
             expected = fitness.evaluate_splits(base ^ np.eye(p, dtype=bool))
             np.testing.assert_array_equal(got, expected, err_msg=f"{kind}, {n_classes}, {name}")
 
@@ -104,7 +104,7 @@ def test_any_splits(cv, k: int) -> None:
     fitness = _fitness("close", p, k, cv=cv)
     base = np.random.default_rng(1).random(p) < 0.3
     masks = base ^ np.eye(p, dtype=bool)
-    got = fitness.evaluate_splits(Masks.neighbours(base, p))
+    got = fitness.evaluate_splits(Masks.neighbors(base, p))
     np.testing.assert_array_equal(got, fitness.evaluate_splits(masks))
     np.testing.assert_array_equal(got[::9], _twin(fitness, masks[::9], k))
 
@@ -118,7 +118,7 @@ def test_chosen_flips_in_any_order_and_twice(n_jobs: int) -> None:
     for size in (0, 1, 15, 16, 17, 200):
         flips = rng.integers(0, p, size)
         masks = base ^ np.eye(p, dtype=bool)[flips]
-        got = fitness.evaluate_splits(Masks.neighbours(base, p, flips))
+        got = fitness.evaluate_splits(Masks.neighbors(base, p, flips))
         assert got.shape == (size, 4)
         np.testing.assert_array_equal(got, fitness.evaluate_splits(masks))
 
@@ -185,10 +185,10 @@ def test_giants_that_leave() -> None:
     np.testing.assert_array_equal(got, _twin(fitness, batch, 3))
 
 
-def test_slices_and_single_neighbours() -> None:
+def test_slices_and_single_neighbors() -> None:
     p = 33
     fitness = _fitness("integers", p)
-    near = Masks.neighbours(np.arange(p) % 2 == 0, p)
+    near = Masks.neighbors(np.arange(p) % 2 == 0, p)
     expected = fitness.evaluate_splits(near)
     np.testing.assert_array_equal(fitness.evaluate_splits(near[5:9]), expected[5:9])
     np.testing.assert_array_equal(fitness.evaluate_splits(near[np.array([9, 2])]), expected[[9, 2]])
@@ -198,26 +198,26 @@ def test_slices_and_single_neighbours() -> None:
     )
 
 
-def test_walk_along_neighbourhoods() -> None:
-    """Forward selection: each step's base is the best neighbour of the last."""
+def test_walk_along_neighborhoods() -> None:
+    """Forward selection: each step's base is the best neighbor of the last."""
     p = 64
     fitness = _fitness("scales", p, n_classes=2)
     base = np.zeros(p, bool)
     for _ in range(8):
-        scores = fitness.evaluate(Masks.neighbours(base, p))
+        scores = fitness.evaluate(Masks.neighbors(base, p))
         fresh = _fitness("scales", p, n_classes=2)
         np.testing.assert_array_equal(scores, fresh.evaluate(base ^ np.eye(p, dtype=bool)))
         base[np.argmax(scores)] ^= True
 
 
-def test_wide_neighbourhood_needs_no_wide_memory() -> None:
-    """All 20,000 neighbours, though as packed words they would be 50 MB."""
+def test_wide_neighborhood_needs_no_wide_memory() -> None:
+    """All 20,000 neighbors, though as packed words they would be 50 MB."""
     rng = np.random.default_rng(0)
     p = 20_000
     X, y = rng.normal(size=(20, p)).astype(np.float32), np.arange(20) % 2
     fitness = compile(KNeighborsClassifier(1), X, y, cv=4)
     base = np.arange(p) < 5
-    near = Masks.neighbours(base, p)
+    near = Masks.neighbors(base, p)
     scores = fitness.evaluate(near)
     assert near._words is None
     some = np.array([0, 4, 5, 77, p - 1])

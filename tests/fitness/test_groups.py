@@ -211,7 +211,7 @@ def test_a_class_in_few_groups_is_spoken_of() -> None:
         compile(KNN, X, y, groups=GROUPS)
 
 
-def test_more_neighbours_than_some_folds_train_on() -> None:
+def test_more_neighbors_than_some_folds_train_on() -> None:
     groups = np.r_[np.zeros(50, int), np.arange(1, 11)]
     fitness = compile(KNeighborsClassifier(12), X, Y, cv=2, groups=groups, resample=True)
     with pytest.raises(ValueError, match="n_neighbors=12 is more than the 10 training samples"):

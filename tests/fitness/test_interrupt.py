@@ -14,21 +14,21 @@ SETUP = """
 
     form, n_jobs = {form!r}, {n_jobs}
     rng = np.random.default_rng(0)
-    large = {{"streaming": (4000, 2000, 3), "neighbours": (3000, 2000, 1)}}
+    large = {{"streaming": (4000, 2000, 3), "neighbors": (3000, 2000, 1)}}
     n, p, k = large.get(form, (200, 3000, 3))
     X, y = rng.normal(size=(n, p)).astype(np.float32), np.arange(n) % 2
     options = {{"scoring": "f1_macro"}} if form == "scorer" else {{}}
     fitness = compile(KNeighborsClassifier(k), X, y, cv=5, n_jobs=n_jobs, **options)
     some = rng.random((1 if n > 1000 else 5, p)) < (0.02 if n > 1000 else 0.5)
     if form == "compact":
-        batch = Masks.neighbours(some[0], p, np.arange(400_000) % p)
-    elif form == "neighbours":
-        batch = Masks.neighbours(some[0], p)
+        batch = Masks.neighbors(some[0], p, np.arange(400_000) % p)
+    elif form == "neighbors":
+        batch = Masks.neighbors(some[0], p)
     else:
         batch = np.repeat(rng.random((200, p)) < 0.5, 200, axis=0)
 
     def few():
-        near = fitness.evaluate(Masks.neighbours(some[0], p, [5, 9]))
+        near = fitness.evaluate(Masks.neighbors(some[0], p, [5, 9]))
         assert np.array_equal(near, fitness.evaluate(some[[0, 0]] ^ np.eye(p, dtype=bool)[[5, 9]]))
         return fitness.evaluate(some)
 
@@ -45,7 +45,7 @@ SETUP = """
         ("packed", 2),
         ("compact", 2),
         ("streaming", 2),
-        ("neighbours", 1),
+        ("neighbors", 1),
         ("scorer", 1),
     ],
 )

@@ -25,7 +25,7 @@ Case = tuple[str, int, int, int, int]
 
 
 def _case(kind: str, n: int, i: int) -> Case:
-    """Spread features, neighbours and classes over the cases."""
+    """Spread features, neighbors and classes over the cases."""
     k = K[i % len(K)] if n > 10 else 1
     return kind, n, P[i % len(P)], k, 2 + i % 9
 
@@ -104,13 +104,13 @@ def test_many_samples(kind: str, k: int, n: int) -> None:
     expected = twin_knn.evaluate_splits(X, y, masks, splits, k)
     np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
     np.testing.assert_array_equal(
-        fitness.evaluate_splits(Masks.neighbours(masks[2], 9, [4, 0])),
+        fitness.evaluate_splits(Masks.neighbors(masks[2], 9, [4, 0])),
         twin_knn.evaluate_splits(X, y, masks[[2, 2]] ^ np.eye(9, dtype=bool)[[4, 0]], splits, k),
     )
 
 
 def test_one_distance_of_three_roads() -> None:
-    """A sample whose neighbours differ in the last bit: any other sum would choose another."""
+    """A sample whose neighbors differ in the last bit: any other sum would choose another."""
     rng = np.random.default_rng(5)
     p = 41
     target = rng.normal(size=p)
@@ -127,12 +127,12 @@ def test_one_distance_of_three_roads() -> None:
 
 
 def test_every_road_is_taken() -> None:
-    """Close distances ask the arbiter, close masks a kept state: these tests reach all of it."""
+    """Close distances ask the exact re-check, close masks a kept state: both are reached."""
     X, y, splits, masks, _ = _setup(("close", 65, 130, 1, 3))
     fitness = compile(KNeighborsClassifier(1), X, y, cv=splits, n_jobs=1)
     fitness.evaluate(masks)
-    assert fitness._core.counters()["arbitrated"] > 0
-    fitness.evaluate(Masks.neighbours(masks[4], 130))
+    assert fitness._core.counters()["rechecked"] > 0
+    fitness.evaluate(Masks.neighbors(masks[4], 130))
     assert fitness._core.counters()["flips_open"] > 0
     before = fitness._core.counters()["fixed_features"]
     near = masks[4] ^ np.eye(130, dtype=bool)[:60]
@@ -158,7 +158,7 @@ def test_tied_votes_go_to_the_lowest_class() -> None:
         assert fitness.evaluate(masks) == expected
 
 
-def test_a_sample_that_trains_on_itself_is_its_own_neighbour() -> None:
+def test_a_sample_that_trains_on_itself_is_its_own_neighbor() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 4)), np.arange(20) % 2
     everything = np.arange(20)
@@ -188,7 +188,7 @@ def test_columns_that_float32_cannot_hold(exponent: int) -> None:
         assert 0 < expected[0].mean() < 1
         if fitness.kernel == "knn":
             np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
-            near = Masks.neighbours(np.zeros(len(columns), bool), len(columns))
+            near = Masks.neighbors(np.zeros(len(columns), bool), len(columns))
             np.testing.assert_array_equal(fitness.evaluate_splits(near), expected)
 
 

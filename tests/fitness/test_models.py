@@ -47,7 +47,7 @@ def test_a_score_is_the_same_however_it_is_asked_for(
     p = 70
     X, y = _data(n, p, n_classes)
     base = np.arange(p) == 3  # one of its neighbors is the empty mask
-    near = Masks.neighbours(base, p)
+    near = Masks.neighbors(base, p)
     for scoring in SCORINGS[n_classes]:
         settings: dict[str, Any] = {"cv": 3, "n_repeats": 2, "random_state": 0}
         settings |= {"scoring": scoring, "resample": resample}
@@ -77,7 +77,7 @@ def test_scores_of_many_samples_are_those_of_their_outputs() -> None:
             ]
             found = fitness.evaluate_splits(masks)
             np.testing.assert_allclose(found[[0, 2]], expected, rtol=1e-12)
-            near = Masks.neighbours(masks[0], 5)
+            near = Masks.neighbors(masks[0], 5)
             np.testing.assert_array_equal(
                 fitness.evaluate_splits(near), fitness.evaluate_splits(near.to_bool())
             )
@@ -179,4 +179,4 @@ def test_equal_centroids_go_to_the_lowest_class() -> None:
     model.set_splits(train, begin, test, begin)
     found = model.outputs(Masks.from_bool([[True, True]]).words, np.zeros(1, np.uint64), 1)[0]
     assert (found == 0).all()
-    assert model.counters()["arbitrated"] > 0
+    assert model.counters()["rechecked"] > 0

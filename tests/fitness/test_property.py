@@ -44,7 +44,7 @@ def test_kernel_equals_twin(problem, scoring: str) -> None:
     p = X.shape[1]
     near = masks[0] ^ np.eye(p, dtype=bool)
     np.testing.assert_array_equal(
-        fitness.evaluate_splits(Masks.neighbours(masks[0], p)),
+        fitness.evaluate_splits(Masks.neighbors(masks[0], p)),
         twin_knn.evaluate_splits(X, y, near, splits, k, scoring),
     )
 

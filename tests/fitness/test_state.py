@@ -55,7 +55,7 @@ def test_random_walk(isa: str, kind: str) -> None:
         gram, _ = _state(fitness, mask, 1 + step % 2)
         if step % 100 == 0:  # other questions in between move the state elsewhere
             fitness.evaluate(rng.random((3, p)) < 0.5)
-            fitness.evaluate(Masks.neighbours(~mask, p))
+            fitness.evaluate(Masks.neighbors(~mask, p))
     fresh, _ = _state(_fitness(kind, n, p), mask)
     np.testing.assert_array_equal(gram, fresh)
     np.testing.assert_array_equal(gram, _twin(fitness, mask))

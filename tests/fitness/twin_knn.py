@@ -1,7 +1,7 @@
-"""Slow and obvious twins of the compiled k-nearest-neighbour fitness, in plain numpy.
+"""Slow and obvious twins of the compiled k-nearest-neighbor fitness, in plain numpy.
 
 What they define: the distance of two samples under a mask (float64 on the values as given, eight
-partial sums by the position of the feature in the mask, added pairwise), the order of neighbours
+partial sums by the position of the feature in the mask, added pairwise), the order of neighbors
 (distance, then index), the votes, the scores, and the Gram matrix in fixed point.
 """
 
@@ -105,7 +105,7 @@ def unit(max_abs: Array) -> float:
 
 
 def fixed_gram(features: Array, n_samples: int, max_abs: Array, mask: Array) -> Array:
-    """Gram matrix in units, int64 of shape (n, n); `features` is the hot copy, feature-major."""
+    """Gram matrix in units, int64 of shape (n, n); `features` is feature-major."""
     scale = unit(max_abs)
     out = np.zeros((n_samples, n_samples), dtype=np.int64)
     for f in np.flatnonzero(mask):

@@ -77,7 +77,7 @@ def _scores(X: Any, y: Any) -> Callable[[], Found]:
 
         found = {}
         batch = masks(40, X.shape[1])
-        near = Masks.neighbours(batch[2], n_features=X.shape[1])
+        near = Masks.neighbors(batch[2], n_features=X.shape[1])
         for k in (1, 3, 5):
             fixed = _knn(X, y, k, cv=5)
             fresh = _knn(X, y, k, cv=4, n_repeats=3, resample=True)

@@ -21,7 +21,7 @@ def bool_masks(draw: st.DrawFn, least: int = 0) -> np.ndarray:
 
 
 @st.composite
-def neighbourhoods(draw: st.DrawFn) -> tuple[np.ndarray, list[int]]:
+def neighborhoods(draw: st.DrawFn) -> tuple[np.ndarray, list[int]]:
     base = draw(hnp.arrays(np.bool_, draw(p_features)))
     return base, draw(st.lists(st.integers(0, len(base) - 1), max_size=12))
 
@@ -43,11 +43,11 @@ def test_keys_are_equal_where_masks_are(array: np.ndarray) -> None:
     assert (masks.key(0) == masks.key(1)) == bool(np.array_equal(array[0], array[1]))
 
 
-@given(neighbourhoods(), st.data())
+@given(neighborhoods(), st.data())
 def test_compact_is_its_expansion(case: tuple[np.ndarray, list[int]], data: st.DataObject) -> None:
     base, flips = case
     p = len(base)
-    compact = Masks.neighbours(base, p, flips=np.array(flips, dtype=np.int64))
+    compact = Masks.neighbors(base, p, flips=np.array(flips, dtype=np.int64))
     expected = np.array([base ^ (np.arange(p) == f) for f in flips], dtype=bool).reshape(-1, p)
     which = data.draw(st.lists(st.integers(0, len(flips) - 1), max_size=5)) if flips else []
     part = compact[np.array(which, dtype=np.int64)]

@@ -136,7 +136,7 @@ def test_a_finished_run_is_given_back_without_an_evaluation(tmp_path):
         {"patience": 4},
         {"max_evaluations": 50},
         {"max_time": 0.05},
-        {"max_iter": 30, "callbacks": [lambda turn: turn.iteration == 9]},
+        {"max_iter": 30, "callbacks": [lambda at: at.iteration == 9]},
     ],
 )
 def test_however_it_finished_it_is_given_back(tmp_path, limits):
@@ -165,7 +165,7 @@ def test_with_finalists_left_out_for_want_of_time_it_is_given_back(tmp_path, mon
 
 
 def test_a_run_that_a_callback_stopped_goes_on_without_it(tmp_path):
-    stopped = spsa_run(toy(), checkpoint=tmp_path, callbacks=[lambda turn: turn.iteration == 9])
+    stopped = spsa_run(toy(), checkpoint=tmp_path, callbacks=[lambda at: at.iteration == 9])
     assert stopped.n_iterations == 10
     whole = spsa_run(toy(), checkpoint=tmp_path)
     assert whole.resumed_at == 10

@@ -74,7 +74,7 @@ def test_history_is_that_of_the_recommended_mask():
     toy = Planted(np.ones(4), resample=False)  # the score is the share of features
     seen = []
     with pytest.raises(ValueError, match="recommends an empty mask after 14 evaluations: start"):
-        go(Recommending(asks, recommended), toy, callbacks=[lambda turn: seen.append(turn)])
+        go(Recommending(asks, recommended), toy, callbacks=[seen.append])
     columns = {
         "score": [np.nan, 0.25, 0.75, 0.75, 1.0, 0.25, 0.0],
         "best_observed": [np.nan, 0.25, 0.75, 0.75, 1.0, 1.0, 1.0],
@@ -82,12 +82,12 @@ def test_history_is_that_of_the_recommended_mask():
         "n_selected_best": [0, 1, 3, 3, 4, 4, 4],
     }
     for name, column in columns.items():
-        np.testing.assert_array_equal([getattr(turn, name) for turn in seen], column, name)
-    for turn, mask in zip(seen, recommended, strict=True):
+        np.testing.assert_array_equal([getattr(at, name) for at in seen], column, name)
+    for at, mask in zip(seen, recommended, strict=True):
         if mask is None:
-            assert turn.recommended is None
+            assert at.recommended is None
         else:
-            assert turn.recommended.to_bool()[0].tolist() == [bool(f) for f in mask]
+            assert at.recommended.to_bool()[0].tolist() == [bool(f) for f in mask]
     # All of an ask but the recommended mask is passed over, however good.
     result = go(Recommending(asks[:6], recommended[:6]), toy)
     assert result.support.tolist() == [True, False, False, False]

@@ -165,9 +165,7 @@ def test_how_long_it_will_take_is_said_once(monkeypatch, caplog):
     caplog.clear()
     with caplog.at_level("INFO", logger="bitsieve"):
         spsa_run(Timed(clock, planted(20), cost=1e-4), max_iter=50)
-        spsa_run(
-            Timed(clock, planted(20)), max_iter=None, callbacks=[lambda turn: turn.iteration > 3]
-        )
+        spsa_run(Timed(clock, planted(20)), max_iter=None, callbacks=[lambda at: at.iteration > 3])
     assert not caplog.records  # over at once, or nobody knows when
 
 
@@ -198,7 +196,7 @@ def test_a_run_that_would_never_end_is_refused(limits):
 
 
 def test_a_callback_or_the_search_may_end_a_run():
-    limits = {"max_iter": None, "callbacks": [lambda turn: turn.iteration == 9]}
+    limits = {"max_iter": None, "callbacks": [lambda at: at.iteration == 9]}
     assert spsa_run(Planted(planted(8)), **limits).n_iterations == 10
     search = BinarySPSASearch(8, stop_when_decided=True)
     result = run(search, Planted(planted(8)), random_state=0, progress=False)
@@ -358,7 +356,7 @@ def test_fixed_folds_score_a_mask_once():
 def test_a_mask_that_stands_twice_on_the_same_folds_is_measured_once():
     p = 130
     base = Masks.from_bool(planted(p))
-    near = Masks.neighbours(base.words, p, [3, 7, 3])
+    near = Masks.neighbors(base.words, p, [3, 7, 3])
     # The second and third have the same exclusive or of their words and are not the same.
     rows = Masks.from_words(np.array([[1, 2, 0], [2, 1, 0], [3, 0, 0], [1, 2, 0]], np.uint64), p)
     for resample in (True, False):
@@ -400,8 +398,8 @@ def test_cache_is_bounded():
 
 def test_history_says_what_happened():
     toy = Planted(planted(50), noise=0.05)
-    turns = []
-    result = spsa_run(toy, max_iter=30, callbacks=[turns.append])
+    iterations = []
+    result = spsa_run(toy, max_iter=30, callbacks=[iterations.append])
     history = result.history
     assert list(history) == [
         "iteration",
@@ -415,21 +413,22 @@ def test_history_says_what_happened():
     np.testing.assert_array_equal(history["iteration"], np.arange(30))
     np.testing.assert_array_equal(history["n_evaluations"], 3 * np.arange(1, 31))
     # The iterate alone counts, not the perturbed masks.
-    np.testing.assert_array_equal(history["score"], [turn.scores[0] for turn in turns])
+    np.testing.assert_array_equal(history["score"], [at.scores[0] for at in iterations])
     np.testing.assert_array_equal(history["best_observed"], np.maximum.accumulate(history["score"]))
-    np.testing.assert_array_equal(history["n_selected"], [t.masks.counts()[0] for t in turns])
+    np.testing.assert_array_equal(history["n_selected"], [t.masks.counts()[0] for t in iterations])
     best = int(np.argmax(history["score"]))
     assert result.best_observed_score == history["score"][best]
-    assert turns[-1].best_mask == turns[best].masks[0]
+    assert iterations[-1].best_mask == iterations[best].masks[0]
     assert history["n_selected_best"][-1] == history["n_selected"][best]
 
 
 def test_perturbed_masks_count_when_admitted():
     toy = Planted(planted(50), noise=0.3)
-    turns = []
+    iterations = []
     search = BinarySPSASearch(50, admit_perturbed=True)
-    result = run(search, toy, max_iter=40, random_state=1, callbacks=[turns.append], progress=False)
-    np.testing.assert_array_equal(result.history["score"], [t.scores.max() for t in turns])
+    callbacks = [iterations.append]
+    result = run(search, toy, max_iter=40, random_state=1, callbacks=callbacks, progress=False)
+    np.testing.assert_array_equal(result.history["score"], [t.scores.max() for t in iterations])
 
 
 def test_only_eligible_masks_become_the_best():
@@ -456,13 +455,13 @@ def test_only_empty_masks():
         run(search, Planted([1, 1, 1]), progress=False)
 
 
-def test_compact_neighbourhoods_are_never_expanded(monkeypatch):
+def test_compact_neighborhoods_are_never_expanded(monkeypatch):
     p = 2000
     base = planted(p)
 
     class Forward(Scripted):
         def ask(self):
-            return Masks.neighbours(base, p)
+            return Masks.neighbors(base, p)
 
         def eligible(self):
             return np.ones(p, bool)
@@ -491,14 +490,14 @@ def test_compact_neighbourhoods_are_never_expanded(monkeypatch):
 def test_callbacks_stop_the_run_and_all_are_called():
     seen = []
 
-    def stop(turn):
-        return turn.iteration == 3
+    def stop(at):
+        return at.iteration == 3
 
-    result = spsa_run(Planted(planted(20)), callbacks=[stop, lambda turn: seen.append(turn)])
+    result = spsa_run(Planted(planted(20)), callbacks=[stop, seen.append])
     assert result.n_iterations == 4
-    assert [turn.iteration for turn in seen] == [0, 1, 2, 3]
+    assert [at.iteration for at in seen] == [0, 1, 2, 3]
     assert result.stop_reason == {"callback": True}
-    result = spsa_run(Planted(planted(20)), callbacks=[lambda turn: "enough"])
+    result = spsa_run(Planted(planted(20)), callbacks=[lambda at: "enough"])
     assert result.stop_reason == {"callback": "enough"}
 
 
@@ -507,11 +506,11 @@ def test_callbacks_stop_the_run_and_all_are_called():
 
 def test_finalists_are_the_best_distinct_masks_measured_on_the_same_seeds():
     toy = Planted(planted(30), noise=0.3)
-    turns = []
-    result = spsa_run(toy, max_iter=200, callbacks=[turns.append], n_final_measurements=6)
+    iterations = []
+    result = spsa_run(toy, max_iter=200, callbacks=[iterations.append], n_final_measurements=6)
     by_mask = {}
-    for turn in turns:
-        by_mask.setdefault(turn.masks.key(0), []).append(float(turn.scores[0]))
+    for at in iterations:
+        by_mask.setdefault(at.masks.key(0), []).append(float(at.scores[0]))
     best = sorted((max(scores) for scores in by_mask.values()), reverse=True)[:10]
     assert sorted((f.observed_score for f in result.finalists), reverse=True) == best
     seeds = SeedWords(0, Stream.measurement).take(0, 12)

@@ -63,28 +63,28 @@ class Scripted:
     def __init__(self, asks, eligible=None):
         self.asks = [np.asarray(ask, dtype=bool) for ask in asks]
         self.n_features = self.asks[0].shape[1]
-        self.turn = 0
+        self.step = 0
         self.told = []
         self._eligible = eligible
 
     def ask(self):
-        return Masks.from_bool(self.asks[self.turn])
+        return Masks.from_bool(self.asks[self.step])
 
     def tell(self, masks, scores):
         self.told.append(np.array(scores))
-        self.turn += 1
+        self.step += 1
 
     def stop(self):
-        return {"script": self.turn} if self.turn == len(self.asks) else {}
+        return {"script": self.step} if self.step == len(self.asks) else {}
 
     def state(self):
-        return {"turn": self.turn, "asks": np.array([a.sum() for a in self.asks])}
+        return {"step": self.step, "asks": np.array([a.sum() for a in self.asks])}
 
     def set_state(self, state):
-        self.turn = int(state["turn"])
+        self.step = int(state["step"])
 
     def eligible(self):
-        n = len(self.asks[self.turn])
+        n = len(self.asks[self.step])
         return np.ones(n, bool) if self._eligible is None else np.asarray(self._eligible)
 
 
@@ -96,7 +96,7 @@ class Recommending(Scripted):
         self.recommendations = recommendations
 
     def recommend(self):
-        mask = self.recommendations[self.turn - 1] if self.turn else None
+        mask = self.recommendations[self.step - 1] if self.step else None
         return (
             Masks.empty(self.n_features)[:0]
             if mask is None
@@ -113,7 +113,7 @@ class Sequential:
 
     def ask(self):
         self.flips = np.flatnonzero(self.mask == self.backward)
-        return Masks.neighbours(self.mask, self.n_features, self.flips)
+        return Masks.neighbors(self.mask, self.n_features, self.flips)
 
     def tell(self, masks, scores):
         self.mask[self.flips[np.argmax(scores)]] ^= True

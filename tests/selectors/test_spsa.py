@@ -256,13 +256,13 @@ def test_a_start_means_what_it_means_to_the_search() -> None:
 
 def test_callbacks_see_every_iteration(planted: _Data) -> None:
     seen: list[int] = []
-    _fit(planted, max_iter=9, callbacks=[lambda turn: seen.append(turn.iteration)])
+    _fit(planted, max_iter=9, callbacks=[lambda at: seen.append(at.iteration)])
     assert seen == list(range(9))
 
 
 def test_ctrl_c_sets_the_attributes_and_is_raised_again(planted: _Data) -> None:
-    def stop(turn: Any) -> None:
-        if turn.iteration == 4:
+    def stop(at: Any) -> None:
+        if at.iteration == 4:
             raise KeyboardInterrupt
 
     selector = BinarySPSA(KNeighborsClassifier(1), n_repeats=2, callbacks=[stop], random_state=0)
@@ -279,8 +279,8 @@ def test_ctrl_c_sets_the_attributes_and_is_raised_again(planted: _Data) -> None:
 def test_an_interrupted_run_goes_on_as_if_nothing_had_been(
     planted: _Data, tmp_path: Path, random_state: int | None
 ) -> None:
-    def stop(turn: Any) -> None:
-        if turn.iteration == 20:
+    def stop(at: Any) -> None:
+        if at.iteration == 20:
             raise KeyboardInterrupt
 
     options: dict[str, Any] = {"max_iter": 50, "random_state": random_state}
@@ -485,7 +485,7 @@ def test_scores_are_the_mean_iterate(planted: _Data, tmp_path: Path) -> None:
     )
     walked: list[np.ndarray] = []
     run(search, fitness, max_iter=150, patience=None, random_state=0,
-        callbacks=[lambda turn: walked.append(search.w)])  # fmt: skip
+        callbacks=[lambda at: walked.append(search.w)])  # fmt: skip
     np.testing.assert_allclose(
         selector.scores_, np.mean(walked[: selector.n_iter_], axis=0), rtol=1e-12
     )

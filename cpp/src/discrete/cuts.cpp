@@ -48,7 +48,7 @@ CutPoints cut_blocks(std::size_t n_features, std::size_t width, int n_threads, c
   return joined;
 }
 
-// Half way, and never so far that the greater of two neighbouring numbers would be below.
+// Half way, and never so far that the greater of two neighboring numbers would be below.
 double between(double low, double high) {
   const double middle = low / 2 + high / 2;
   return middle >= low && middle < high ? middle : low;

@@ -48,7 +48,7 @@ class Greedy {
     Selection out;
     while (out.order.size() < settings_.n_select) {
       Best best = step();
-      if (best.feature == nobody) {  // nothing but copies is left
+      if (best.feature == npos) {  // nothing but copies is left
         for (std::size_t c = 0; c < columns_.p(); ++c) {
           if (state_[c] == copy) state_[c] = late, penalty_[c] = 0;
         }
@@ -161,14 +161,14 @@ class Greedy {
     parallel_for_worker(n_chunks_, n_threads_, [&](std::size_t chunk, int worker) {
       const std::size_t first = chunk * chunk_size, end = end_of(chunk);
       bound(first, end - first);
-      std::size_t top = nobody;
+      std::size_t top = npos;
       double highest = -infinity;
       for (std::size_t c = first; c < end; ++c) {
         if (!settings_.lazy && !waits(c)) add(c, missing(c), chunk, worker);
         if (bounds_[c] > highest && !waits(c)) highest = bounds_[c], top = c;
       }
       highest_[chunk] = highest;
-      if (top == nobody) return;
+      if (top == npos) return;
       if (missing(top)) add(top, missing(top), chunk, worker);
       if (!waits(top)) least_scores_[chunk] = least_score(top);
     });

@@ -223,13 +223,13 @@ class Greedy {
     bounds.resize(table_.p());
     std::vector<double> highest(n_chunks_, -std::numeric_limits<double>::infinity());
     sweep([&](std::size_t chunk, Counter& counter) {
-      std::size_t top = nobody;
+      std::size_t top = npos;
       for (std::size_t c = chunk * chunk_size; c < end_of(chunk); ++c) {
         if (taken_[c]) continue;
         bounds[c] = value(c);
-        if (top == nobody || bounds[c] > bounds[top]) top = c;
+        if (top == npos || bounds[c] > bounds[top]) top = c;
       }
-      if (top == nobody) return;
+      if (top == npos) return;
       highest[chunk] = bounds[top];
       n_terms_[chunk] += n_chosen_ - done_[top];
       finish(top, counter);

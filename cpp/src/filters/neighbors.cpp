@@ -19,17 +19,17 @@ class RowSearch {
  public:
   RowSearch(const SampleRows<T>& samples, const Distances& distances,
             const std::vector<std::int32_t>& order, const NeighborOptions& options,
-            const DistanceArbiter* arbiter)
+            const ExactDistances* recheck)
       : samples_(samples),
         distances_(distances),
         order_(order),
         options_(options),
-        arbiter_(arbiter),
+        recheck_(recheck),
         largest_error_(*std::max_element(distances.error.begin(), distances.error.end())) {}
 
-  // How far apart two distances of a row may be and still be told apart only by the arbiter.
+  // How far apart two distances of a row may be and still be told apart only by the exact re-check.
   std::int64_t slack(std::size_t row) const {
-    if (arbiter_ == nullptr) return 0;
+    if (recheck_ == nullptr) return 0;
     return static_cast<std::int64_t>(std::ceil(2.0 * (distances_.error[row] + largest_error_)));
   }
 
@@ -57,7 +57,7 @@ class RowSearch {
       const auto mine = static_cast<std::size_t>(order_[row]);
       for (Iterator c = begin; c != end; ++c) {
         const auto other = static_cast<std::size_t>(order_[static_cast<std::size_t>(c->place)]);
-        c->distance = arbiter_->in_steps((*arbiter_)(samples_, mine, other));
+        c->distance = recheck_->in_steps((*recheck_)(samples_, mine, other));
       }
     }
     std::sort(begin, end, [&](const Candidate& a, const Candidate& b) {
@@ -70,7 +70,7 @@ class RowSearch {
   const Distances& distances_;
   const std::vector<std::int32_t>& order_;
   const NeighborOptions& options_;
-  const DistanceArbiter* arbiter_;
+  const ExactDistances* recheck_;
   double largest_error_;
 };
 
@@ -80,7 +80,7 @@ template <typename T>
 void nearest_by_group(const SampleRows<T>& samples, const Distances& distances,
                       const std::vector<std::int32_t>& order, const std::int32_t* codes,
                       std::size_t n_classes, const NeighborOptions& options,
-                      const DistanceArbiter* arbiter, int n_threads, Neighbors* neighbors) {
+                      const ExactDistances* recheck, int n_threads, Neighbors* neighbors) {
   const std::size_t n = distances.n, rows = distances.rows;
   neighbors->n_groups = options.grouping == Grouping::classes  ? n_classes
                         : options.grouping == Grouping::others ? 2
@@ -95,7 +95,7 @@ void nearest_by_group(const SampleRows<T>& samples, const Distances& distances,
   }
   constexpr std::size_t chunk_rows = 8;
   parallel_for((rows + chunk_rows - 1) / chunk_rows, n_threads, [&](std::size_t chunk) {
-    RowSearch<T> search(samples, distances, order, options, arbiter);
+    RowSearch<T> search(samples, distances, order, options, recheck);
     std::vector<std::vector<std::int64_t>> least(n_groups);  // heaps: the k least, largest on top
     std::vector<std::vector<Candidate>> candidates(n_groups);
     std::vector<std::int64_t> bound(n_groups);
@@ -148,11 +148,11 @@ void nearest_by_group(const SampleRows<T>& samples, const Distances& distances,
 
 template void nearest_by_group<float>(const SampleRows<float>&, const Distances&,
                                       const std::vector<std::int32_t>&, const std::int32_t*,
-                                      std::size_t, const NeighborOptions&, const DistanceArbiter*, int,
+                                      std::size_t, const NeighborOptions&, const ExactDistances*, int,
                                       Neighbors*);
 template void nearest_by_group<double>(const SampleRows<double>&, const Distances&,
                                        const std::vector<std::int32_t>&, const std::int32_t*,
-                                       std::size_t, const NeighborOptions&, const DistanceArbiter*, int,
+                                       std::size_t, const NeighborOptions&, const ExactDistances*, int,
                                        Neighbors*);
 
 }  // namespace bitsieve

@@ -1,7 +1,7 @@
 // One job of the Relief family, and what its two kinds of rules share:
 //
 //   relief.cpp            the door: the ranges, the job, its distances strip by strip
-//   relief_neighbors.cpp  pairs of nearest neighbours: Relief, ReliefF, RReliefF
+//   relief_neighbors.cpp  pairs of nearest neighbors: Relief, ReliefF, RReliefF
 //   relief_limits.cpp     pairs on either side of a limit: SURF, MultiSURF, their starred forms
 #pragma once
 
@@ -45,7 +45,7 @@ struct ReliefJob {
   std::size_t n_classes;
   const double* target;
   const ReliefOptions& options;
-  std::vector<std::int32_t> instances;  // samples that look for neighbours, never none
+  std::vector<std::int32_t> instances;  // samples that look for neighbors, never none
   std::optional<ClassSizes> sizes;      // where there are classes
 
   // The places of a strip are those of its order, whose first ones are the strip's instances.

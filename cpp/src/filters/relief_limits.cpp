@@ -13,7 +13,7 @@ namespace bitsieve {
 namespace {
 
 constexpr std::size_t pairs_at_once = std::size_t{4} << 20;
-constexpr std::size_t rows_at_once = 8;  // whose distances the arbiter finds together
+constexpr std::size_t rows_at_once = 8;  // whose distances the exact re-check finds together
 // Differences of values that finer limits may cost: so many, or such a share of the distances.
 constexpr double most_differences = 0x1p28, largest_share = 1.0 / 64.0;
 
@@ -156,9 +156,10 @@ class SpreadSums {
   double total_ = 0.0, squares_ = 0.0, error_ = 0.0;
 };
 
-// The mean of all pairs' distances in the arbiter's units, by the order of each feature's values.
+// The mean of all pairs' distances in the exact re-check's units, by the order of each feature's
+// values.
 template <typename T>
-Spread fine_spread(const ReliefJob<T>& job, const DistanceArbiter& arbiter) {
+Spread fine_spread(const ReliefJob<T>& job, const ExactDistances& recheck) {
   const std::size_t n = job.samples.n, p = job.samples.p;
   std::vector<double> means(p, 0.0);
   const double n_pairs = static_cast<double>(job.instances.size() * (n - 1));
@@ -168,7 +169,7 @@ Spread fine_spread(const ReliefJob<T>& job, const DistanceArbiter& arbiter) {
     std::vector<Labelled> items(n);
     LabelledSort sort;
     for (std::size_t f = chunk * block; f < std::min(p, (chunk + 1) * block); ++f) {
-      const double factor = arbiter.scale(f);
+      const double factor = recheck.scale(f);
       if (factor == 0.0) continue;
       const bool nominal = job.scale.is_nominal(f);
       for (std::size_t j = 0; j < n; ++j) {
@@ -204,7 +205,7 @@ Spread fine_spread(const ReliefJob<T>& job, const DistanceArbiter& arbiter) {
   });
   const double mean = std::accumulate(means.begin(), means.end(), 0.0);
   // Values are at most 1 / unit each; sums of n of them, and of p means, round so often.
-  const double grid = job.scale.largest_weight / arbiter.unit();
+  const double grid = job.scale.largest_weight / recheck.unit();
   return {mean, 0.0,
           (static_cast<double>(n) * 4.0 + static_cast<double>(p)) * static_cast<double>(p) * grid *
               0x1p-52};
@@ -222,7 +223,7 @@ class Strip {
         all_(all),
         star_(uses_far(job.options.rule)),
         largest_error_(*std::max_element(distances.error.begin(), distances.error.end())),
-        arbiter_(job.scale, DistanceArbiter::summable),
+        recheck_(job.scale, ExactDistances::summable),
         class_of_(job.samples.n),
         limits_(distances.rows) {
     for (std::size_t j = 0; j < class_of_.size(); ++j) {
@@ -301,7 +302,7 @@ class Strip {
     }
     if (largest_error_ > 0.0) {
       Spread fine;
-      if (has_one_limit(job_.options.rule)) fine = fine_spread(job_, arbiter_);
+      if (has_one_limit(job_.options.rule)) fine = fine_spread(job_, recheck_);
       const std::size_t n_chunks = (rows.size() + rows_at_once - 1) / rows_at_once;
       parallel_for(n_chunks, job_.options.n_threads, [&](std::size_t chunk) {
         const std::size_t begin = chunk * rows_at_once;
@@ -343,10 +344,10 @@ class Strip {
   // In a large table open pairs are finer ones, but the limits stay those of the distances.
   void decide_row(std::size_t i) {
     const Limits grid = limits_of(job_.options.rule, distances_.row(i), job_.samples.n, i, all_, 0.0);
-    const double ratio = arbiter_.unit() / distances_.unit;
+    const double ratio = recheck_.unit() / distances_.unit;
     for (auto& [place, side] : limits_[i].open) {
       const double exact =
-          ratio * static_cast<double>(arbiter_(job_.samples, static_cast<std::size_t>(order_[i]),
+          ratio * static_cast<double>(recheck_(job_.samples, static_cast<std::size_t>(order_[i]),
                                                static_cast<std::size_t>(order_[place])));
       side = Side::between;
       if (exact < grid.near) {
@@ -357,8 +358,8 @@ class Strip {
     }
   }
 
-  // Decides the open pairs of a few rows by the arbiter, and lists those that it cannot. The rows
-  // share each other sample while it lies in cache.
+  // Decides the open pairs of a few rows by the exact re-check, and lists those that it cannot. The
+  // rows share each other sample while it lies in cache.
   void decide_rows(const std::size_t* rows, std::size_t count, const Spread& fine,
                    std::vector<std::size_t>* left) {
     const std::size_t n = job_.samples.n;
@@ -372,7 +373,7 @@ class Strip {
             next[k] < open.size() && static_cast<std::size_t>(open[next[k]].first) == j;
         next[k] += wanted;
         if ((wanted || whole_rows) && j != rows[k]) {
-          found[k * n + j] = arbiter_(job_.samples, static_cast<std::size_t>(order_[rows[k]]),
+          found[k * n + j] = recheck_(job_.samples, static_cast<std::size_t>(order_[rows[k]]),
                                       static_cast<std::size_t>(order_[j]));
         }
       }
@@ -380,7 +381,7 @@ class Strip {
     for (std::size_t k = 0; k < count; ++k) {
       const std::int64_t* row = found.data() + k * n;
       const Limits finer =
-          limits_of(job_.options.rule, row, n, rows[k], fine, arbiter_.error());
+          limits_of(job_.options.rule, row, n, rows[k], fine, recheck_.error());
       auto& open = limits_[rows[k]].open;
       for (std::size_t at = 0; at < open.size(); ++at) {
         const std::int64_t d = row[open[at].first];
@@ -404,7 +405,7 @@ class Strip {
       if (star_) {
         for (std::size_t j = run.begin; j < run.end; ++j) n_far += row[j] > limits.far_high;
       }
-      if (run.begin <= i && i < run.end) {  // a sample is not its own neighbour
+      if (run.begin <= i && i < run.end) {  // a sample is not its own neighbor
         n_near -= row[i] < limits.near_low;
         n_far -= row[i] > limits.far_high;
       }
@@ -455,7 +456,7 @@ class Strip {
   const Spread& all_;
   bool star_;
   double largest_error_;
-  DistanceArbiter arbiter_;
+  ExactDistances recheck_;
   std::vector<std::size_t> class_of_;  // a place
   std::vector<Run> runs_;
   std::vector<Limits> limits_;  // a row

@@ -17,7 +17,7 @@ struct Pair {
   double coefficient;
 };
 
-// Share of rank r among `count` neighbours; all shares of a list come to 1.
+// Share of rank r among `count` neighbors; all shares of a list come to 1.
 std::vector<double> shares(const std::vector<double>& rank_weights, std::size_t count) {
   if (rank_weights.empty()) return std::vector<double>(count, 1.0 / static_cast<double>(count));
   std::vector<double> out(rank_weights.begin(),
@@ -27,7 +27,7 @@ std::vector<double> shares(const std::vector<double>& rank_weights, std::size_t 
   return out;
 }
 
-// Pairs of the first `rows` samples of an order with their neighbours.
+// Pairs of the first `rows` samples of an order with their neighbors.
 template <typename T>
 void collect(const ReliefJob<T>& job, const std::vector<std::int32_t>& order, std::size_t rows,
              const Neighbors& found, std::vector<Pair>* pairs) {
@@ -53,7 +53,7 @@ void collect(const ReliefJob<T>& job, const std::vector<std::int32_t>& order, st
   }
 }
 
-// From the influence of a neighbour to RReliefF's coefficient (2003, figure 3):
+// From the influence of a neighbor to RReliefF's coefficient (2003, figure 3):
 //   N_dCdA / N_dC - (N_dA - N_dCdA) / (m - N_dC).
 void apply_target(const double* target, std::size_t n, std::vector<Pair>* pairs) {
   const auto [low, high] = std::minmax_element(target, target + n);
@@ -117,7 +117,7 @@ template <typename T>
 void weigh_neighbors(const ReliefJob<T>& job, double* weights) {
   const std::size_t n = job.samples.n;
   const ReliefRule rule = job.options.rule;
-  const DistanceArbiter arbiter(job.scale, DistanceArbiter::finest);
+  const ExactDistances recheck(job.scale, ExactDistances::finest);
   const bool exact = job.options.precision == Precision::exact;
   const bool by_class = rule == ReliefRule::relieff;
   NeighborOptions wanted;
@@ -131,7 +131,7 @@ void weigh_neighbors(const ReliefJob<T>& job, double* weights) {
   job.over_strips([&](const std::vector<std::int32_t>& order, Distances* distances) {
     Neighbors found;
     nearest_by_group(job.samples, *distances, order, job.codes, job.n_classes, wanted,
-                     exact ? &arbiter : nullptr, job.options.n_threads, &found);
+                     exact ? &recheck : nullptr, job.options.n_threads, &found);
     collect(job, order, distances->rows, found, &pairs);
   });
   if (rule == ReliefRule::rrelieff) apply_target(job.target, n, &pairs);

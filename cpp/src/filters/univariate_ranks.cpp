@@ -3,7 +3,7 @@
 //   a chunk of features -> float32 keys with the class in their lowest bits -> one network sorts 16
 //   of them at a time -> sums of ranks a class
 //
-// Where a bit that the class took, or that float32 does not have, could have told two neighbours
+// Where a bit that the class took, or that float32 does not have, could have told two neighbors
 // apart, values with a few decimals get keys that are whole numbers; where they are not of this kind
 // either, pairs are counted, or the values sorted in full. All ways are exact.
 #include <algorithm>
@@ -61,11 +61,11 @@ std::size_t workers(int n_threads) {
 template <typename T>
 void gather(SampleRows<T> x, const std::size_t* order, const std::size_t* features, std::size_t m,
             T* tile) {
-  const bool neighbours = m == pair_lanes && features[m - 1] - features[0] == m - 1;
+  const bool neighbors = m == pair_lanes && features[m - 1] - features[0] == m - 1;
   for (std::size_t k = 0; k < x.n; ++k) {
     const T* row = x.data + (order == nullptr ? k : order[k]) * x.p;
     T* to = tile + k * pair_lanes;
-    if (neighbours) {
+    if (neighbors) {
       std::copy(row + features[0], row + features[0] + pair_lanes, to);
     } else {
       for (std::size_t lane = 0; lane < pair_lanes; ++lane) {

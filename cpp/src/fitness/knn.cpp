@@ -12,10 +12,10 @@
 namespace bitsieve {
 namespace {
 
-Arbiter arbiter_of(const Table& table) {
+ExactDistance recheck_of(const Table& table) {
   const std::size_t p = table.view().n_features;
   const Source& source = table.source();
-  return source.single != nullptr ? Arbiter(source.single, p) : Arbiter(source.doubles, p);
+  return source.single != nullptr ? ExactDistance(source.single, p) : ExactDistance(source.doubles, p);
 }
 
 // Set bits below position s.
@@ -29,13 +29,13 @@ std::size_t rank(const Word* words, std::size_t s) {
 KnnFitness::KnnFitness(std::shared_ptr<const Table> table, Target target, SplitSource source,
                        std::size_t n_neighbors)
     : GramFitness(std::move(table), std::move(target), std::move(source)),
-      arbiter_(arbiter_of(this->table())),
+      recheck_(recheck_of(this->table())),
       n_neighbors_(n_neighbors) {}
 
 KnnFitness::~KnnFitness() = default;
 
 std::unique_ptr<MaskFitness::Worker> KnnFitness::make_worker() const {
-  return std::make_unique<Finder>(table().view(), target().codes.data(), arbiter_);
+  return std::make_unique<Finder>(table().view(), target().codes.data(), recheck_);
 }
 
 MaskFitness::Counters KnnFitness::count() const {
@@ -120,7 +120,7 @@ void KnnFitness::walk(std::size_t i, const float* gram_row, const Splits& splits
   finder.order.begin_row(i, gram_row);
   if (n_neighbors_ == 1) {
     walk_nearest(i, splits, finder, answer);
-    finder.n_rechecked += finder.order.take_arbitrated();
+    finder.n_rechecked += finder.order.take_rechecked();
     return;
   }
   const std::size_t n_classes = target().n_classes, own = static_cast<std::size_t>(target().codes[i]);
@@ -141,7 +141,7 @@ void KnnFitness::walk(std::size_t i, const float* gram_row, const Splits& splits
       if (--finder.remaining[t] == 0) --open;
     }
   }
-  finder.n_rechecked += finder.order.take_arbitrated();
+  finder.n_rechecked += finder.order.take_rechecked();
   for (std::size_t t = 0; t < n_places; ++t) {
     const Splits::Place& place = splits.places[static_cast<std::size_t>(first) + t];
     const std::int32_t* votes = finder.votes.data() + t * n_classes;

@@ -1,4 +1,4 @@
-// Neighborhoods of one mask: all p one-flip neighbours in one pass over the table.
+// Neighborhoods of one mask: all p one-flip neighbors in one pass over the table.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -62,7 +62,7 @@ FlipLayout lay_out(const Splits& splits, const std::int32_t* codes, std::size_t 
 
 }  // namespace
 
-// One pass over the table for one-flip neighbours under 1-NN.
+// One pass over the table for one-flip neighbors under 1-NN.
 //
 // Cost: n^2 / 2 products a feature of the base, once, and n^2 steps a flip; of n rows where the
 // state has their matrix, else of a panel of rows at a time, for any number of samples.
@@ -115,7 +115,7 @@ class KnnFitness::Flips {
     }
   }
 
-  // Returns how many (test, flip) pairs the arbiter had to decide.
+  // Returns how many (test, flip) pairs the exact re-check had to decide.
   std::uint64_t run(const std::int64_t* flips, std::size_t n_masks, int n_threads,
                     double* scores) {
     auto& pool = fitness_.workers(n_threads);
@@ -239,7 +239,7 @@ class KnnFitness::Flips {
         const std::size_t lane = static_cast<std::size_t>(std::countr_zero(open));
         const std::size_t f = static_cast<std::size_t>(flips[lane]);
         ++decided;
-        const std::size_t found = arbitrate(tests_[t], f, lane, sign[lane], worker);
+        const std::size_t found = recheck(tests_[t], f, lane, sign[lane], worker);
         const std::size_t counter = static_cast<std::size_t>(tests_[t].counter);
         if (!hits_only_ && found < n_classes_) {
           ++worker.correct[(counter * n_classes_ + found) * flip_lanes + lane];
@@ -256,8 +256,8 @@ class KnnFitness::Flips {
     return decided;
   }
 
-  // The class of the nearest neighbour: the arbiter measures whoever may be it.
-  std::size_t arbitrate(const FlipTest& test, std::size_t flip, std::size_t lane, float sign,
+  // The class of the nearest neighbor: the exact re-check measures whoever may be it.
+  std::size_t recheck(const FlipTest& test, std::size_t flip, std::size_t lane, float sign,
                  Finder& worker) const {
     const std::size_t i = static_cast<std::size_t>(test.sample);
     const float* distances = distances_.data() + static_cast<std::size_t>(test.row) * table_.ld;
@@ -292,7 +292,7 @@ class KnnFitness::Flips {
     std::size_t nearest = table_.n_samples;
     for_candidates([&](std::size_t j) {
       if (approximate(j) > least + 4 * bound) return;
-      const double distance = fitness_.arbiter_.distance(i, j, worker.features);
+      const double distance = fitness_.recheck_.distance(i, j, worker.features);
       if (distance < best || (distance == best && j < nearest)) {
         best = distance;
         nearest = j;

@@ -6,15 +6,15 @@
 
 #include "bitsieve/core/aligned.hpp"
 #include "bitsieve/fitness/knn.hpp"
-#include "bitsieve/fitness/neighbours.hpp"
+#include "bitsieve/fitness/neighbors.hpp"
 
 namespace bitsieve {
 
 struct KnnFitness::Finder : MaskFitness::Worker {
-  Finder(const TableView& table, const std::int32_t* codes, const Arbiter& arbiter)
-      : order(table.n_samples, table.ld, codes, arbiter) {}
+  Finder(const TableView& table, const std::int32_t* codes, const ExactDistance& recheck)
+      : order(table.n_samples, table.ld, codes, recheck) {}
 
-  NeighbourOrder order;
+  NeighborOrder order;
   GramMatrix matrix;
   std::vector<std::int32_t> features, remaining, votes;
   std::vector<Word> pending;

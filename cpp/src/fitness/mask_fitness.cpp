@@ -44,7 +44,7 @@ MaskFitness::Counters MaskFitness::counters() {
   Counters out = count();
   std::uint64_t rechecked = 0;
   for (const auto& worker : workers_) rechecked += worker->n_rechecked;
-  out.emplace_back("arbitrated", rechecked);
+  out.emplace_back("rechecked", rechecked);
   return out;
 }
 

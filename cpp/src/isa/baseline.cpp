@@ -140,7 +140,7 @@ struct Isa {
       return (low_a > low_b ? low_a : low_b) | (high_a > high_b ? high_a : high_b);
     });
   }
-  // No half ever carries into its neighbour: sums stay below 2^16.
+  // No half ever carries into its neighbor: sums stay below 2^16.
   static U add_halves(U a, U b) { return add_words(a, b); }
   static U pair_halves(U a) {
     return map_words([&](int l) { return (a.v[l] & 0xFFFFu) + (a.v[l] >> 16); });

@@ -124,7 +124,7 @@ void gram_fixed(const double* rows, std::size_t ld, std::size_t m, std::size_t i
   }
 }
 
-// ---- nearest neighbours -------------------------------------------------------------------
+// ---- nearest neighbors -------------------------------------------------------------------
 
 void lower_bounds(const float* gram_row, const float* squares, const float* roots, float factor,
                   std::size_t ld, float* lower, float* block_least) {
@@ -165,7 +165,7 @@ std::size_t find(const float* values, std::size_t n, float value) {
   return n;
 }
 
-// ---- one-flip neighbours ------------------------------------------------------------------
+// ---- one-flip neighbors ------------------------------------------------------------------
 
 // The values of one block of flips and what bounds their errors.
 struct FlipLanes {

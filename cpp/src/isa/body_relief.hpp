@@ -179,7 +179,8 @@ inline void difference_sums(const std::uint8_t* q, std::size_t ld, std::size_t w
   });
 }
 
-// ---- the arbiter --------------------------------------------------------------------------
+// ---- the exact re-check
+// --------------------------------------------------------------------------
 
 template <typename T>
 BITSIEVE_INLINE std::int64_t fixed_distance(const T* a, const T* b, const double* cap,

@@ -1,6 +1,6 @@
 // The bodies of univariate_kernels.hpp. See body.hpp for the rule about headers.
 //
-// Plain loops over neighbouring features, which the compiler turns into vectors; four samples a
+// Plain loops over neighboring features, which the compiler turns into vectors; four samples a
 // turn, so that the sums are loaded and stored a quarter as often.
 
 namespace univariate {

@@ -267,12 +267,12 @@ def rank(
         ),
     ] = 20,
     n_neighbors: Annotated[
-        int | None, typer.Option(min=1, help="Neighbours of ReliefF and its kin.")
+        int | None, typer.Option(min=1, help="Neighbors of ReliefF and its kin.")
     ] = None,
     n_instances: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Samples, drawn at random, whose neighbours ReliefF and its kin look at."
+            min=1, help="Samples, drawn at random, whose neighbors ReliefF and its kin look at."
         ),
     ] = None,
     missing: Annotated[

@@ -2,24 +2,24 @@
 
 ::
 
-    file ---- io.read_table ----> Table ---- .X         the user's numbers, the arbiter
-              (a registry:         |   \\---- .features  the hot copy: centred, feature-major
+    file ---- io.read_table ----> Table ---- .X         the user's numbers, the exact re-check
+              (a registry:         |   \\---- .features  the feature-major copy, centred
                text, npz, ...)     |
     arrays, DataFrames ------------/    every check on the way in: validation
 """
 
 from __future__ import annotations
 
-from bitsieve.data.hot import HotCopy, make_hot_copy
+from bitsieve.data.feature_major import FeatureMajor, make_feature_major
 from bitsieve.data.io import ReadRequest, formats, read_table, register_format
 from bitsieve.data.table import Table
 
 __all__ = [
-    "HotCopy",
+    "FeatureMajor",
     "ReadRequest",
     "Table",
     "formats",
-    "make_hot_copy",
+    "make_feature_major",
     "read_table",
     "register_format",
 ]

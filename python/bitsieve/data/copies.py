@@ -46,7 +46,7 @@ class Copies:
         return sum(len(each) - 1 for each in self.sets)
 
     def text(self, names: Sequence[str] | None = None) -> str:
-        """Return how many, which, what that does, and the way out, as one sentence.
+        """Return how many, which, what that does, and a hint, as one sentence.
 
         Parameters
         ----------

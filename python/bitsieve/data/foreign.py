@@ -1,4 +1,4 @@
-"""Formats that are not read, by suffix or by how a file starts, and the way out of each."""
+"""Formats that are not read, by suffix or by how a file starts, and a hint for each."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _LINES = {
 
 
 def foreign_suffix(path: Path) -> str | None:
-    """What a file is that is known by its suffix and not read, and the way out."""
+    """What a file is that is known by its suffix and not read, and a hint."""
     name = path.name.lower()
     for compressed in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(compressed)
@@ -66,7 +66,7 @@ def refuse_foreign_bytes(start: bytes) -> None:
     Raises
     ------
     ValueError
-        With the name of the format and the way out.
+        With the name of the format and a hint.
     """
     for magic, found in _STARTS.items():
         if start.startswith(magic):
@@ -79,7 +79,7 @@ def refuse_foreign_text(line: str) -> None:
     Raises
     ------
     ValueError
-        With the name of the format and the way out.
+        With the name of the format and a hint.
 
     Examples
     --------

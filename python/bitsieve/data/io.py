@@ -152,7 +152,7 @@ def read_table(
     task : {"classification", "regression"}, optional
         By default decided from the target.
     dtype : {numpy.float32, numpy.float64}
-        Type of the table's hot copy.
+        Type of the table's feature-major copy.
     missing : {"error", "keep"}
         Refuse missing values, or keep them as NaN. A value is missing where the field is empty, or
         holds NA, NaN, null or what else pandas takes for it, ``?`` or ``---``. Missing

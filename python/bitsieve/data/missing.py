@@ -58,7 +58,7 @@ def check_finite(array: NDArray[Any], names: list[str] | None, *, allow_nan: boo
     Raises
     ------
     ValueError
-        With the columns and the way out.
+        With the columns and a hint.
 
     Examples
     --------

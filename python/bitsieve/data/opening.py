@@ -95,7 +95,7 @@ def open_text(path: Path, encoding: str) -> TextIO:
 
 
 def undecodable(path: Path, encoding: str) -> str:
-    """Where a file that could not be decoded is not what it was taken for, and the way out."""
+    """Where a file that could not be decoded is not what it was taken for, and a hint."""
     with open_bytes(path) as file:
         if file.read(2) in _BOMS:
             where, way_out = f"the text is UTF-16, not {encoding}", "encoding='utf-16'"

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from bitsieve import _core
 from bitsieve._errors import plural
+from bitsieve.data.feature_major import FeatureMajor, make_feature_major
 from bitsieve.data.groups import group_codes
-from bitsieve.data.hot import HotCopy, make_hot_copy
 from bitsieve.data.missing import Missing, check_finite, check_missing, count_missing
 from bitsieve.data.validation import (
     Task,
@@ -33,9 +33,9 @@ __all__ = ["Table"]
 class Table:
     """Samples x features with names and a target, checked once.
 
-    A table keeps the user's array by reference (`X`) and makes its *hot copy*, centred and
-    feature-major, when a kernel first asks for it. Do not change the array afterwards. The arrays
-    of a table are read-only: what was checked stays as it was.
+    A table keeps the user's array by reference (`X`) and makes its *feature-major copy*, centred,
+    when a kernel first asks for it. Do not change the array afterwards. The arrays of a table are
+    read-only: what was checked stays as it was.
 
     A table is finite unless it says so: `has_missing` is False, or X may hold NaN for values that
     are not known. Such a table is made with ``missing="keep"`` alone; whoever takes no missing
@@ -56,7 +56,7 @@ class Table:
     task : {"classification", "regression"}, optional
         By default decided from y, as scikit-learn's ``type_of_target`` does.
     dtype : {numpy.float32, numpy.float64}, default=numpy.float32
-        Type of the hot copy.
+        Type of the feature-major copy.
     missing : {"error", "keep"}, default="error"
         Refuse missing values (NaN, None, masked), or keep them in X as NaN.
     discrete : bool array-like of shape (n_features,), optional
@@ -68,7 +68,7 @@ class Table:
     Attributes
     ----------
     X : ndarray of shape (n_samples, n_features)
-        C-ordered float32 or float64: the arbiter of close comparisons. NaN only where
+        C-ordered float32 or float64: the exact re-check of close comparisons. NaN only where
         `has_missing`.
     y : ndarray of shape (n_samples,) or None
     classes : ndarray of shape (n_classes,) or None
@@ -156,7 +156,7 @@ class Table:
         self.groups = None if groups is None else group_codes(groups, self.n_samples)
         self.label_match = None
         self.notes = ()
-        self._hot: HotCopy | None = None
+        self._feature_major: FeatureMajor | None = None
         self._core: _core.Table | None = None
         self._lock = threading.Lock()
 
@@ -186,7 +186,7 @@ class Table:
         Raises
         ------
         ValueError
-            If X holds NaN; it names the columns and the way out.
+            If X holds NaN; it names the columns and a hint.
 
         Examples
         --------
@@ -226,8 +226,8 @@ class Table:
         return find_doubts(self)
 
     @property
-    def hot(self) -> HotCopy:
-        """The hot copy; made on first use, then kept.
+    def feature_major(self) -> FeatureMajor:
+        """The feature-major copy; made on first use, then kept.
 
         Raises
         ------
@@ -236,29 +236,29 @@ class Table:
         """
         self.refuse_missing()
         with self._lock:
-            if self._hot is None:
-                self._hot = make_hot_copy(self.X, dtype=self.dtype, names=self.names)
-            return self._hot
+            if self._feature_major is None:
+                self._feature_major = make_feature_major(self.X, dtype=self.dtype, names=self.names)
+            return self._feature_major
 
     @property
     def features(self) -> NDArray[Any]:
         """Hot copy, shape (n_features, ld): feature-major, centred, zero past n_samples."""
-        return self.hot.features
+        return self.feature_major.features
 
     @property
     def centre(self) -> NDArray[np.float64]:
         """What was subtracted from each column, float64 of shape (n_features,)."""
-        return self.hot.centre
+        return self.feature_major.centre
 
     @property
     def max_abs(self) -> NDArray[np.float64]:
-        """Largest absolute hot value of each feature, float64 of shape (n_features,)."""
-        return self.hot.max_abs
+        """Largest absolute centred value of each feature, float64 of shape (n_features,)."""
+        return self.feature_major.max_abs
 
     @property
     def exact(self) -> bool:
-        """True if every hot value equals ``x - centre`` exactly."""
-        return self.hot.exact
+        """True if every centred value equals ``x - centre`` exactly."""
+        return self.feature_major.exact
 
     @property
     def core(self) -> _core.Table:
@@ -269,15 +269,15 @@ class Table:
         ValueError
             If `dtype` is not float32, centred values do not fit in it, or some are missing.
         """
-        hot = self.hot
+        copied = self.feature_major
         with self._lock:
             if self._core is None:
                 self._core = _core.Table(
-                    hot.features,
+                    copied.features,
                     n_samples=self.n_samples,
                     X=self.X,
-                    max_abs=hot.max_abs,
-                    exact=hot.exact,
+                    max_abs=copied.max_abs,
+                    exact=copied.exact,
                 )
             return self._core
 
@@ -320,13 +320,15 @@ class Table:
         return frame
 
     def __getstate__(self) -> dict[str, Any]:
-        # The hot copy is cheap to make again, and would double the size of a pickle.
-        return {k: v for k, v in self.__dict__.items() if k not in ("_hot", "_core", "_lock")}
+        # The feature-major copy is cheap to make again, and would double the size of a pickle.
+        made = ("_feature_major", "_core", "_lock")
+        return {k: v for k, v in self.__dict__.items() if k not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         arrays = ("X", "y", "classes", "codes")
         frozen = {name: read_only(state[name]) for name in arrays if state[name] is not None}
-        self.__dict__.update(state, **frozen, _hot=None, _core=None, _lock=threading.Lock())
+        self.__dict__.update(state, **frozen)
+        self.__dict__.update(_feature_major=None, _core=None, _lock=threading.Lock())
 
     def __repr__(self) -> str:
         shape = f"{plural(self.n_samples, 'sample')} x {plural(self.n_features, 'feature')}"

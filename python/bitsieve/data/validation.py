@@ -62,7 +62,7 @@ class Target:
 
 
 def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """The type of a hot copy: float32 or float64.
+    """The type of a feature-major copy: float32 or float64.
 
     Raises
     ------

@@ -131,7 +131,7 @@ def _quantiles(X: NDArray[Any], n_bins: int) -> tuple[NDArray[Any], NDArray[Any]
     below = np.take_along_axis(columns, at, axis=1)
     above = np.take_along_axis(columns, np.minimum(_last_equal(columns, at) + 1, last), axis=1)
     middle = below / 2 + above / 2
-    # Never so far that the greater of two neighbouring numbers would be below.
+    # Never so far that the greater of two neighboring numbers would be below.
     grid = np.where((middle >= below) & (middle < above), middle, below)
     return grid, columns[:, 0], np.take_along_axis(columns, last, axis=1)[:, 0]
 

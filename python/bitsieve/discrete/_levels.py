@@ -32,7 +32,7 @@ __all__ = [
     "cut",
     "inputs_for",
     "levels",
-    "most_unasked",
+    "max_auto_levels",
 ]
 
 Method = Literal["mdl", "equal_width", "equal_frequency", "mean_sd", "user"]
@@ -89,14 +89,14 @@ class Options:
     n_threads: int = 1
 
 
-def most_unasked(n_samples: int) -> int:
+def max_auto_levels(n_samples: int) -> int:
     """How many distinct whole numbers a column may hold to be taken as levels unasked.
 
     A column with nearly as many values as samples is a measurement.
 
     Examples
     --------
-    >>> most_unasked(6), most_unasked(40), most_unasked(5000)
+    >>> max_auto_levels(6), max_auto_levels(40), max_auto_levels(5000)
     (10, 20, 64)
     """
     return min(64, max(10, n_samples // 2))
@@ -234,7 +234,7 @@ def cut(inputs: Inputs, options: Options) -> Cuts:
     n_threads, method = options.n_threads, options.method
     if method is None:
         given = options.max_levels
-        limit = most_unasked(len(X)) if given is None else given
+        limit = max_auto_levels(len(X)) if given is None else given
         cuts = _as_levels(X, ~discrete, limit, names, n_threads)
     elif method == "mdl":
         cuts = _cuts.mdl(
@@ -271,7 +271,7 @@ def levels(inputs: Inputs, options: Options) -> Levels:
     if options.method not in ("auto", None):
         return _cut_levels(inputs.floats(), options)
     X = inputs.X
-    limit = most_unasked(len(X)) if options.max_levels is None else options.max_levels
+    limit = max_auto_levels(len(X)) if options.max_levels is None else options.max_levels
     codes, n_levels = _core.encode_levels(X, most=limit, n_threads=options.n_threads)
     whole = n_levels > 0
     if whole.all():

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from bitsieve import _core
 from bitsieve.data.inputs import Inputs
 from bitsieve.discrete._cuts import equal_width
-from bitsieve.discrete._levels import MAX_LEVELS, Options, levels, most_unasked
+from bitsieve.discrete._levels import MAX_LEVELS, Options, levels, max_auto_levels
 
 __all__ = ["BLOCK", "SparseLevels", "sparse_levels"]
 
@@ -133,7 +133,7 @@ def _code_few(inputs: Inputs, options: Options, found: SparseLevels) -> NDArray[
     left = counts > n // _FEW
     runs = _Runs(inputs.X, few)
     method = options.method
-    limit = most_unasked(n) if options.max_levels is None else options.max_levels
+    limit = max_auto_levels(n) if options.max_levels is None else options.max_levels
     most = np.where(known, MAX_LEVELS - (options.missing == "level"), limit)
     fits = runs.whole & (runs.n_distinct < most)  # and the zeros
     unasked = fits & runs.small if method == "auto" else np.full(p, method is None)

@@ -46,7 +46,7 @@ def discretize(
           classes keeps one level.
         * ``"equal_width"``: `n_bins` intervals of one width from the least to the greatest value.
         * ``"equal_frequency"``: `n_bins` intervals of one number of samples, cut half way between
-          neighbouring values. Equal values stay together, in the lower bin; no bin is empty.
+          neighboring values. Equal values stay together, in the lower bin; no bin is empty.
         * ``"mean_sd"``: three levels, below, within and above `n_sd` standard deviations
           (denominator n - 1) around the mean, as Peng cut expression data for mRMR [2]_. A value
           on the border is within.

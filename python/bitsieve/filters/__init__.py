@@ -3,9 +3,9 @@
 ::
 
     X, y -> checked once (bitsieve.data.inputs)
-              |-> relief/        neighbours: Relief, ReliefF, SURF ...
+              |-> relief/        neighbors: Relief, ReliefF, SURF ...
               |-> univariate/    one feature at a time, in one pass over the table
-              |-> laplacian.py   smoothness over neighbours     orthogonal.py   Gram-Schmidt
+              |-> laplacian.py   smoothness over neighbors     orthogonal.py   Gram-Schmidt
               '-> information/   what counts levels (bitsieve.discrete)
 
     scores -> positions.py    1 for the best feature

@@ -1,4 +1,4 @@
-"""The Laplacian score: features that change little between neighbours, without a target."""
+"""The Laplacian score: features that change little between neighbors, without a target."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import check_choice, check_number, whole
+from bitsieve._checks import check_choice, check_int, check_number
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.inputs import check_input
 
@@ -37,10 +37,10 @@ def laplacian_score(
     bandwidth: float | None = None,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Tell how well each feature keeps the neighbourhoods of the samples; unsupervised.
+    """Tell how well each feature keeps the neighborhoods of the samples; unsupervised.
 
     He, Cai and Niyogi's score [1]_ is ``L = f' L f / f' D f``, with f the feature less its mean
-    weighted by D, S the similarities of neighbours, D its row sums and L = D - S; there the
+    weighted by D, S the similarities of neighbors, D its row sums and L = D - S; there the
     *least* is best. Here it is ``1 - L = f' S f / f' D f``: greater is better as everywhere.
 
     Parameters
@@ -50,14 +50,14 @@ def laplacian_score(
     y : object
         Ignored.
     n_neighbors : int, default 5
-        Two samples are neighbours where either is among the so many nearest of the other; equal
+        Two samples are neighbors where either is among the so many nearest of the other; equal
         distances go to the lowest index (up to 2048 samples).
     weights : {"heat", "binary"}, default "heat"
-        Similarity of neighbours at distance d: ``exp(-d^2 / bandwidth)``, or 1.
+        Similarity of neighbors at distance d: ``exp(-d^2 / bandwidth)``, or 1.
     bandwidth : float, optional
-        In the square of the features' unit; by default the mean squared distance of neighbours.
+        In the square of the features' unit; by default the mean squared distance of neighbors.
     n_jobs : int, optional
-        Threads for the search of neighbours among more than 2048 samples; all cores by default.
+        Threads for the search of neighbors among more than 2048 samples; all cores by default.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def laplacian_score(
     """
     array = check_input(X, target=False).X
     n, p = array.shape
-    if whole("n_neighbors", n_neighbors, 1) >= n:
+    if check_int("n_neighbors", n_neighbors, 1) >= n:
         raise ValueError(
             f"n_neighbors must be below the number of samples ({n}), got {n_neighbors}"
         )
@@ -135,7 +135,7 @@ def _similarities(
         from sklearn.neighbors import NearestNeighbors
 
         search = NearestNeighbors(n_neighbors=k, n_jobs=n_threads).fit(X)
-        distances, nearest = search.kneighbors()  # a sample is no neighbour of its own
+        distances, nearest = search.kneighbors()  # a sample is no neighbor of its own
         squares = np.square(distances, dtype=np.float64)
     if weights == "binary":
         values = np.ones(squares.size)

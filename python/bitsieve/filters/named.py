@@ -218,9 +218,9 @@ FILTERS: dict[str, NamedFilter] = {
         _relief("relief", "relief", "nearest hit and miss"),
         _relief("relieff", "relieff", "k nearest hits and misses of every class"),
         _relief("rrelieff", "rrelieff", "ReliefF for a numeric target", "numbers"),
-        _relief("surf", "surf", "neighbours within the mean distance"),
+        _relief("surf", "surf", "neighbors within the mean distance"),
         _relief("surf-star", "surf_star", "SURF, and far samples the other way"),
-        _relief("multisurf", "multisurf", "neighbours within a sample's own reach"),
+        _relief("multisurf", "multisurf", "neighbors within a sample's own reach"),
         _relief("multisurf-star", "multisurf_star", "MultiSURF, and far samples"),
         _relief("swrf-star", "swrf_star", "samples weighted by a sigmoid"),
         _relief("turf", "turf", "ReliefF, the worst features removed in turns"),
@@ -256,7 +256,7 @@ FILTERS: dict[str, NamedFilter] = {
         _levels("gainratio", "gain_ratio", "information gain over entropy"),
         _levels("su", "symmetrical_uncertainty", "symmetrical uncertainty"),
         _scores("variance", "variance", "variance", "none", sparse=True),
-        _scores("laplacian", "laplacian_score", "smoothness over neighbours", "none"),
+        _scores("laplacian", "laplacian_score", "smoothness over neighbors", "none"),
         _greedy("gs", "gram_schmidt", "forward orthogonalisation", "either"),
     )
 }

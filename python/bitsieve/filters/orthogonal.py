@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._checks import check_number, key_of, whole
+from bitsieve._checks import check_int, check_number, key_of
 from bitsieve._random import Random, Stream
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.inputs import Inputs, check_input
@@ -158,7 +158,7 @@ def gram_schmidt(
     n_wanted = min(wanted(n_features, columns.n_features), columns.n_samples - 1)
     if probe_risk is not None:
         check_number("probe_risk", probe_risk, 0, 1, instead="or None")
-    whole("n_probes", n_probes, 1)
+    check_int("n_probes", n_probes, 1)
     target = _target(columns)
     state = _State.start(columns, target, effective_n_jobs(n_jobs))
     random = Random(key_of(random_state), Stream.probes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitsieve._checks import whole
+from bitsieve._checks import check_int
 from bitsieve._errors import plural
 
 __all__ = ["best_first", "positions_of_order", "positions_of_scores", "wanted"]
@@ -58,7 +58,7 @@ def wanted(n_features: int | None, there_are: int) -> int:
     """
     if n_features is None:
         return there_are
-    n = whole("n_features", n_features, 1, instead="or None")
+    n = check_int("n_features", n_features, 1, instead="or None")
     if n > there_are:
         raise ValueError(
             f"n_features is {n}, but X has {plural(there_are, 'feature')}; ask for at most as many"

@@ -242,7 +242,7 @@ class Fitness(abc.ABC):
         batch = masks if isinstance(masks, Masks) else Masks.from_bool(masks)
         if batch.n_features != self.n_features:
             raise ValueError(
-                f"masks speak of {batch.n_features} features, the table has {self.n_features}"
+                f"masks have {batch.n_features} features, the table has {self.n_features}"
             )
         return batch
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve.data.hot import make_hot_copy
+from bitsieve.data.feature_major import make_feature_major
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.output_scorer import OutputScorer
@@ -144,7 +144,7 @@ class CompiledFitness(Fitness):
         p = min(self.n_features, _TRIAL_FEATURES)
         assert self.table.codes is not None
         part = np.ascontiguousarray(self.table.X[rows, :p])
-        copy = make_hot_copy(part)
+        copy = make_feature_major(part)
         trial = self._core_class(
             _core.Table(
                 copy.features, n_samples=len(rows), X=part, max_abs=copy.max_abs, exact=False

@@ -191,7 +191,7 @@ def _say_what_it_takes(fitness: Fitness) -> None:
 
 
 def _as_table(estimator: Any, X: Any, y: Any) -> Table:
-    """Return a table whose task is the estimator's and whose hot copy is float32."""
+    """Return a table whose task is the estimator's and whose feature-major copy is float32."""
     task: Any = None
     if is_classifier(estimator):
         task = "classification"

@@ -15,12 +15,12 @@ has :meth:`~RecommendingSearch.recommend`.
 from __future__ import annotations
 
 from bitsieve._checks import key_of as check_random_state
+from bitsieve.search.iteration import Callback, Iteration
 from bitsieve.search.presets import PRESETS, Preset, preset_of
 from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, SeededSearch
 from bitsieve.search.result import Finalist, RunResult
 from bitsieve.search.run import run
 from bitsieve.search.spsa import BinarySPSASearch
-from bitsieve.search.turn import Callback, Turn
 
 __all__ = [
     "PRESETS",
@@ -28,12 +28,12 @@ __all__ = [
     "Callback",
     "Finalist",
     "Fitness",
+    "Iteration",
     "Preset",
     "RecommendingSearch",
     "RunResult",
     "Search",
     "SeededSearch",
-    "Turn",
     "check_random_state",
     "preset_of",
     "run",

@@ -152,7 +152,7 @@ class CheckpointStore:
         return meta, arrays
 
     def mismatch(self, fault: str) -> CheckpointMismatch:
-        """Return the error that names the file, what is wrong with it and the way out."""
+        """Return the error that names the file, what is wrong with it and a hint."""
         return CheckpointMismatch(
             f"checkpoint {self.path} {fault}; delete it, or pass resume=False to start anew"
         )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import check_number, whole
+from bitsieve._checks import check_int, check_number
 
 __all__ = ["Limits"]
 
@@ -34,7 +34,7 @@ class Limits:
         for name in ("max_evaluations", "max_iter", "patience"):
             value = getattr(self, name)
             if value is not None:
-                whole(name, value, 1, instead="or None")
+                check_int(name, value, 1, instead="or None")
         if self.max_time is not None:
             check_number(
                 "max_time", self.max_time, 0, closed="right", unit="seconds", instead="or None"

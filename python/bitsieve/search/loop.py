@@ -1,7 +1,7 @@
-"""A run between two turns, how a turn is taken, and how it is stored.
+"""A run between two iterations, how one is made, and how it is stored.
 
-A turn is whole or it never was: the state of a search is its state after the last tell, so a run
-that is killed while its masks are being scored asks for the same masks again.
+An iteration is whole or it never was: the state of a search is its state after the last tell, so a
+run that is killed while its masks are being scored asks for the same masks again.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import whole
+from bitsieve._checks import check_int
 from bitsieve._errors import duration
 from bitsieve.masks import Masks
 from bitsieve.search.checkpoint import CheckpointStore
 from bitsieve.search.choice import Choice, Choose, part_of
 from bitsieve.search.final import Deadline, Final
 from bitsieve.search.history import History
+from bitsieve.search.iteration import Callback, Iteration
 from bitsieve.search.limits import Limits
 from bitsieve.search.progress import ProgressBar
 from bitsieve.search.protocol import Fitness, Search
@@ -30,7 +31,6 @@ from bitsieve.search.recommended import Recommended
 from bitsieve.search.remeasured import Remeasured
 from bitsieve.search.result import RunResult
 from bitsieve.search.scoring import Folds, Scorer, is_fresh
-from bitsieve.search.turn import Callback, Turn
 
 __all__ = ["Loop"]
 
@@ -41,7 +41,7 @@ _CHECKPOINT_SHARE = 10.0  # and at least so many times as long as the last writi
 
 
 class Loop:
-    """State of a run between two turns, and how to take one."""
+    """State of a run between two iterations, and how to take one."""
 
     def __init__(
         self,
@@ -75,9 +75,9 @@ class Loop:
         self.evaluations_before = 0
         self.seconds_before = 0.0
         self.started = time.perf_counter()
-        self._warm: tuple[float, int] | None = None  # when the first turn of a session ended
+        self._warm: tuple[float, int] | None = None  # when the first iteration of a session ended
         self._has_spoken = False
-        self._is_whole = True  # False while a turn is being taken
+        self._is_whole = True  # False while an iteration is being made
         self._next_save = 0.0
 
     @property
@@ -86,7 +86,7 @@ class Loop:
 
     @property
     def cost(self) -> float:
-        """Seconds an evaluation, without those of the first turn where there are others."""
+        """Seconds an evaluation, without those of the first iteration where there are others."""
         now = time.perf_counter()
         since, before = self.started, self.evaluations_before
         if self._warm is not None and self.n_evaluations > self._warm[1]:
@@ -103,7 +103,7 @@ class Loop:
         return Deadline(self.started + self.limits.max_time - self.seconds_before, self.cost)
 
     def _ahead(self, n_masks: int) -> float:
-        """Seconds to keep for one more turn and for the final measurement.
+        """Seconds to keep for one more iteration and for the final measurement.
 
         The search leaves a quarter of the time to the measurement, or as much as that takes.
         """
@@ -113,7 +113,7 @@ class Loop:
         return cost * n_masks + min(cost * self._n_final, 0.25 * self.limits.max_time)
 
     def _tell_how_long(self, n_masks: int, bar: ProgressBar) -> None:
-        """Say once, after the first turn and the first second, what the whole run will take."""
+        """Say once, after an iteration and a second, what the whole run will take."""
         elapsed = time.perf_counter() - self.started
         if self._has_spoken or elapsed < 1.0:
             return
@@ -133,9 +133,9 @@ class Loop:
         logger.info(text, extra={"search_seconds": total})
         bar.say(text)
 
-    # -- turns ---------------------------------------------------------------------------------
+    # -- iterations ----------------------------------------------------------------------------
 
-    def turn_until_stopped(self, callbacks: tuple[Callback, ...], bar: ProgressBar) -> None:
+    def iterate_until_stopped(self, callbacks: tuple[Callback, ...], bar: ProgressBar) -> None:
         n_masks = 0
         while True:
             reasons = self._reasons(n_masks)
@@ -152,8 +152,8 @@ class Loop:
                     )
                 reasons = {"max_evaluations": int(limit)}
                 break
-            turn = self._take(masks, bool(callbacks))
-            reasons = self._call(callbacks, turn) if turn is not None else {}
+            iteration = self._take(masks, bool(callbacks))
+            reasons = self._call(callbacks, iteration) if iteration is not None else {}
             now = time.perf_counter()
             if self._warm is None:
                 self._warm = (now, self.n_evaluations)
@@ -180,7 +180,7 @@ class Loop:
         reasons.update(self.search.stop())
         return reasons
 
-    def _take(self, masks: Masks, wants_turn: bool) -> Turn | None:
+    def _take(self, masks: Masks, wants_iteration: bool) -> Iteration | None:
         iteration = len(self.history)
         scores = self.scorer.score(masks, iteration, self.n_evaluations)
         choice = self.choice
@@ -206,9 +206,9 @@ class Loop:
             )
         )
         self._is_whole = True
-        if not wants_turn:
+        if not wants_iteration:
             return None
-        return Turn(
+        return Iteration(
             iteration=iteration,
             n_evaluations=self.n_evaluations,
             masks=masks,
@@ -223,9 +223,9 @@ class Loop:
         )
 
     @staticmethod
-    def _call(callbacks: tuple[Callback, ...], turn: Turn) -> dict[str, object]:
+    def _call(callbacks: tuple[Callback, ...], iteration: Iteration) -> dict[str, object]:
         # All of them are called: none may miss an iteration because another one stops the run.
-        answers = [callback(turn) for callback in callbacks]
+        answers = [callback(iteration) for callback in callbacks]
         for answer in answers:
             if answer:
                 return {"callback": answer if isinstance(answer, str) else True}
@@ -246,7 +246,7 @@ class Loop:
     # -- checkpoints ---------------------------------------------------------------------------
 
     def save(self, final: Final | None) -> None:
-        """Write what there is; in the midst of a turn nothing, the last file stays."""
+        """Write what there is; in the midst of an iteration nothing, the last file stays."""
         if self.store is None or not self._is_whole or not len(self.history):
             return
         began = time.perf_counter()
@@ -286,8 +286,8 @@ class Loop:
         A run that a callback stopped has ended only for a caller who has callbacks too.
 
         A file that has gone beyond these limits is left alone: the run begins anew, from the
-        same key, and gives what it would have given without the file. All of its turns are in the
-        file already, so nothing is written.
+        same key, and gives what it would have given without the file. All of its iterations are in
+        the file already, so nothing is written.
         """
         history = part_of(arrays, "history")
         self.history.set_arrays(history)
@@ -304,10 +304,10 @@ class Loop:
             return None
         self.search.set_state({**meta["search"], **part_of(arrays, "search")})
         self.choice.set_state(arrays, float(history["score"][-1]))
-        self.n_evaluations = self.evaluations_before = whole(
+        self.n_evaluations = self.evaluations_before = check_int(
             "n_evaluations", meta["n_evaluations"], 1
         )
-        self.choice.best_iteration = whole("best_iteration", meta["best_iteration"], -1)
+        self.choice.best_iteration = check_int("best_iteration", meta["best_iteration"], -1)
         self.seconds_before = float(meta["seconds"])
         self.resumed_at = len(self.history)
         self._check_restored(history)
@@ -317,7 +317,7 @@ class Loop:
         if "callback" in meta["stop_reason"] and not has_callbacks:
             return None
         self.stop_reason = dict(meta["stop_reason"])
-        n_evaluations = whole("n_final_evaluations", meta["n_final_evaluations"], 0)
+        n_evaluations = check_int("n_final_evaluations", meta["n_final_evaluations"], 0)
         best_score, cut = float(meta["best_score"]), meta.get("final_cut")
         return self.choice.restored(arrays, best_score, n_evaluations, cut)
 

@@ -57,7 +57,7 @@ class Search(Protocol):
 
     @property
     def n_features(self) -> int:
-        """Number of features p that the masks speak of."""
+        """Number of features p that the masks have."""
         ...
 
     def ask(self) -> Masks:
@@ -117,7 +117,7 @@ class Fitness(Protocol):
 
     @property
     def n_features(self) -> int:
-        """Number of features p that the masks speak of."""
+        """Number of features p that the masks have."""
         ...
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import whole
+from bitsieve._checks import check_int
 from bitsieve.masks import Masks
 from bitsieve.search.archive import Archive, Entry
 from bitsieve.search.choice import Choice, part_of
@@ -124,7 +124,7 @@ class Recommended(Choice):
 
     def set_state(self, arrays: Mapping[str, NDArray[Any]], score: float) -> None:
         super().set_state(arrays, score)
-        self.n_scored = whole("n_scored", arrays["n_scored"][0], 0)
+        self.n_scored = check_int("n_scored", arrays["n_scored"][0], 0)
         self._own.set_state(part_of(arrays, "recommended"))
         self._mask, self._score = self._ask(), score
         own = self._own.ranked(1)

@@ -36,7 +36,7 @@ class Remeasured(Choice):
     def take(
         self, masks: Masks, scores: Scores, iteration: int, evaluation: int
     ) -> tuple[float, int]:
-        # Of a compact neighbourhood only the masks that can matter are written down.
+        # Of a compact neighborhood only the masks that can matter are written down.
         looked, rows = masks, self._rows
         if masks.is_compact:
             looked, rows = masks[self._rows], list(range(len(self._rows)))

@@ -17,18 +17,18 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from bitsieve._checks import RandomState, check_choice, check_flag, key_of, whole
+from bitsieve._checks import RandomState, check_choice, check_flag, check_int, key_of
 from bitsieve._checks import seed as check_seed
 from bitsieve.search.checkpoint import CheckpointStore, fingerprint
 from bitsieve.search.choice import Choose
 from bitsieve.search.final import Final
+from bitsieve.search.iteration import Callback
 from bitsieve.search.limits import Limits
 from bitsieve.search.loop import Loop
 from bitsieve.search.progress import ProgressBar
 from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, SeededSearch
 from bitsieve.search.result import RunResult
 from bitsieve.search.scoring import Folds, is_fresh
-from bitsieve.search.turn import Callback
 
 __all__ = ["run"]
 
@@ -71,7 +71,7 @@ def run(
         Stop after so many iterations without a new best; under "recommended" without a
         recommendation of a higher score than all before.
     callbacks : iterable of callable
-        Each is called with a :class:`Turn` after each iteration; a true answer stops the run.
+        Each is called with a :class:`Iteration` after each iteration; a true answer stops the run.
     checkpoint : str or path, optional
         A directory. The run's file in it is named by a fingerprint of the fitness, the search,
         the seed policy and the version; limits are no part of it, so a finished run goes on where
@@ -104,7 +104,7 @@ def run(
     ------
     ValueError
         If an argument is out of its range, nothing would ever end the run, search and fitness
-        speak of different numbers of features, the fitness does not say whether its folds are
+        have different numbers of features, the fitness does not say whether its folds are
         fresh (``resample``) or returns anything but one finite number a mask, no mask with a
         feature in it was ever scored, or "recommended" is chosen and the search has no
         ``recommend()`` or recommends no mask with a feature in it at the end.
@@ -159,7 +159,7 @@ def run(
     ...     def __init__(self):
     ...         self.mask = np.zeros(6, dtype=bool)
     ...     def ask(self):
-    ...         return Masks.neighbours(self.mask, 6, np.flatnonzero(~self.mask))
+    ...         return Masks.neighbors(self.mask, 6, np.flatnonzero(~self.mask))
     ...     def tell(self, masks, scores):
     ...         self.mask = masks[np.argmax(scores)].to_bool()[0]
     ...     def recommend(self):
@@ -213,7 +213,7 @@ def run(
     try:
         if final is None:
             with ProgressBar(progress, limits) as bar:
-                loop.turn_until_stopped(callbacks, bar)
+                loop.iterate_until_stopped(callbacks, bar)
             if not loop.choice.entries():
                 raise ValueError(loop.choice.nothing(loop.n_evaluations))
             final = loop.choice.measure(fitness, key, loop.deadline)
@@ -260,8 +260,8 @@ def _check(
     for callback in callbacks:
         if not callable(callback):
             raise ValueError(f"callbacks must be callable, got {callback!r}")
-    whole("n_finalists", n_finalists, 1)
-    whole("n_final_measurements", n_final_measurements, 1)
+    check_int("n_finalists", n_finalists, 1)
+    check_int("n_final_measurements", n_final_measurements, 1)
 
 
 def _fingerprint(search: Search, fitness: Fitness, settings: Mapping[str, object]) -> str:

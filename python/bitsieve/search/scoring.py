@@ -59,7 +59,7 @@ class Scorer:
     the words numbered by the evaluations before them (independent). With fixed folds
     (``fitness.resample`` is False) a mask has one score, and the latest ``max_cached`` are kept.
 
-    Masks that stand twice in an ask on the same folds are measured once. A compact neighbourhood
+    Masks that stand twice in an ask on the same folds are measured once. A compact neighborhood
     is handed on as it is: it costs less to score than to compare.
 
     Parameters

@@ -1,7 +1,7 @@
 """Binary SPSA: parameters, state and checks around the compiled search.
 
 The recursion, its perturbations and its automatic gain are in ``cpp/src/search/spsa.cpp``; this
-face turns what users say into numbers.
+face iterations what users say into numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitsieve import _core
-from bitsieve._checks import check_number, whole
+from bitsieve._checks import check_int, check_number
 from bitsieve._checks import seed as check_seed
 from bitsieve._random import SeedWords, Stream
 from bitsieve.masks import Masks
@@ -128,17 +128,17 @@ class BinarySPSASearch:
         admit_perturbed: bool = False,
         stop_when_decided: bool = False,
     ) -> None:
-        self._n_features = whole("n_features", n_features, 1)
+        self._n_features = check_int("n_features", n_features, 1)
         column = preset_of(preset, self._n_features)
         c = check_number("c", c, 0, 0.5)
         stability = check_number("A", column.stability if A is None else A, 0, closed="left")
         alpha = check_number("alpha", alpha, 0, closed="left")
         fraction = column.step_fraction if step_fraction is None else step_fraction
         step_fraction = check_number("step_fraction", fraction, 0)
-        n_averaged = whole("n_averaged", n_averaged, 1)
+        n_averaged = check_int("n_averaged", n_averaged, 1)
         n_select = 0
         if n_features_to_select is not None:
-            n_select = whole("n_features_to_select", n_features_to_select, 1)
+            n_select = check_int("n_features_to_select", n_features_to_select, 1)
             if n_select > self._n_features:
                 raise ValueError(
                     f"n_features_to_select={n_select} is more than the {self._n_features} features"
@@ -307,7 +307,7 @@ class BinarySPSASearch:
                     f"the state is of a search with {name}={state[name]}, this one has {own[name]}"
                 )
         seed = check_seed("seed", state["seed"])
-        iteration = whole("iteration", state["iteration"], 0)
+        iteration = check_int("iteration", state["iteration"], 0)
         if iteration >= _MOST_ITERATIONS:
             raise ValueError(f"iteration must lie in [0, 2**53), got {iteration}")
         w = vector("w", state["w"], self._n_features)

@@ -153,7 +153,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         **fit_params
             ``sample_weight``, array-like of shape (n_samples,), goes to every fit of the estimator
             (by name, or by scikit-learn's metadata routing); scores are not weighted. An estimator
-            that takes none, such as nearest neighbours, is refused by name.
+            that takes none, such as nearest neighbors, is refused by name.
 
         Returns
         -------

@@ -13,7 +13,7 @@ from bitsieve.data.mixed import has_categories
 from bitsieve.filters.relief import RAMP
 from bitsieve.selectors._ranked import RankSelector
 
-__all__ = ["Nearest", "ReliefSelector", "Within"]
+__all__ = ["KNeighbors", "Radius", "ReliefSelector"]
 
 
 class ReliefSelector(RankSelector):
@@ -53,8 +53,8 @@ class ReliefSelector(RankSelector):
         return X[names]
 
 
-class Nearest(ReliefSelector):
-    """Those that look for a number of neighbours."""
+class KNeighbors(ReliefSelector):
+    """Those that look for a number of neighbors."""
 
     def __init__(
         self,
@@ -90,8 +90,8 @@ class Nearest(ReliefSelector):
         self.n_jobs = n_jobs
 
 
-class Within(ReliefSelector):
-    """Those that need no number of neighbours."""
+class Radius(ReliefSelector):
+    """Those that need no number of neighbors."""
 
     def __init__(
         self,

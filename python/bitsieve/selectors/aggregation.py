@@ -30,7 +30,7 @@ from bitsieve.selectors._rankers import (
 
 __all__ = ["RankAggregation"]
 
-#: What ranks where the user names nothing: neighbours, means, ranks and entropy.
+#: What ranks where the user names nothing: neighbors, means, ranks and entropy.
 RANKERS = ("relieff", "f", "kruskal", "infogain")
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn import config_context, get_config
 from sklearn.utils import _safe_indexing
 
-from bitsieve._checks import check_flag, check_number, is_whole, key_of, whole
+from bitsieve._checks import check_flag, check_int, check_number, is_whole, key_of
 from bitsieve._errors import plural
 from bitsieve._random import SeedWords, Stream
 from bitsieve._threads import effective_n_jobs
@@ -51,7 +51,7 @@ class EnsembleRanker(RankSelector):
         Draw within each class, so that all keep their size. None: where y holds classes.
     replace : bool, default True
         Draw with replacement. False draws subsamples without duplicates, which methods that look
-        at neighbours may prefer; ``sample_size`` must then be below 1.
+        at neighbors may prefer; ``sample_size`` must then be below 1.
     sample_size : float, default 1.0
         Part of the samples (of each class) to draw, in (0, 1].
     n_top : int or None, default None
@@ -155,7 +155,7 @@ class EnsembleRanker(RankSelector):
 
     def _score(self, X: Any, y: Any) -> Scored:
         ranker = resolve(self.ranker, "ranker")
-        n_bootstraps = whole("n_bootstraps", self.n_bootstraps, 1)
+        n_bootstraps = check_int("n_bootstraps", self.n_bootstraps, 1)
         if self.aggregation not in METHODS:
             combine(np.ones((1, 1)), self.aggregation)  # says so
         self._check_sampling()

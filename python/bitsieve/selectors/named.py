@@ -19,7 +19,7 @@ METHODS: dict[str, tuple[str, str]] = {
 }
 
 
-def _neighbours(k: int) -> Any:
+def _neighbors(k: int) -> Any:
     from sklearn.neighbors import KNeighborsClassifier
 
     return KNeighborsClassifier(n_neighbors=k)
@@ -57,9 +57,9 @@ def _tree() -> Any:
 
 #: Estimator name to a function that makes one.
 ESTIMATORS: dict[str, Callable[[], Any]] = {
-    "1nn": lambda: _neighbours(1),
-    "3nn": lambda: _neighbours(3),
-    "5nn": lambda: _neighbours(5),
+    "1nn": lambda: _neighbors(1),
+    "3nn": lambda: _neighbors(3),
+    "5nn": lambda: _neighbors(5),
     "nb": _bayes,
     "lda": _discriminant,
     "logistic": _logistic,
@@ -76,7 +76,7 @@ def estimator_by_name(name: str) -> Any:
     Parameters
     ----------
     name : str
-        One of :data:`ESTIMATORS`, or ``knn:K`` with a number of neighbours K of at least 1. Upper
+        One of :data:`ESTIMATORS`, or ``knn:K`` with a number of neighbors K of at least 1. Upper
         and lower case are alike.
 
     Returns
@@ -97,12 +97,12 @@ def estimator_by_name(name: str) -> Any:
     make = ESTIMATORS.get(name.lower())
     if make is not None:
         return make()
-    neighbours = _KNN.fullmatch(name)
-    if neighbours and int(neighbours[1]) >= 1:
-        return _neighbours(int(neighbours[1]))
+    neighbors = _KNN.fullmatch(name)
+    if neighbors and int(neighbors[1]) >= 1:
+        return _neighbors(int(neighbors[1]))
     raise ValueError(
         f"unknown estimator {name!r}; known are {', '.join(ESTIMATORS)} and knn:K "
-        "(K neighbours, such as knn:7)"
+        "(K neighbors, such as knn:7)"
     )
 
 

@@ -1,4 +1,4 @@
-"""Relief, ReliefF, RReliefF and TuRF as selectors: the nearest neighbours."""
+"""Relief, ReliefF, RReliefF and TuRF as selectors: the nearest neighbors."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bitsieve.filters.relief import RAMP
-from bitsieve.selectors._relief_base import Nearest, ReliefSelector, Within
+from bitsieve.selectors._relief_base import KNeighbors, Radius, ReliefSelector
 
 __all__ = ["RReliefF", "Relief", "ReliefF", "TuRF"]
 
 
-class ReliefF(Nearest):
+class ReliefF(KNeighbors):
     """Keep the features with the best ReliefF scores.
 
     Parameters
@@ -22,11 +22,11 @@ class ReliefF(Nearest):
     threshold : float or None, default None
         Keep features with a score above it; features without any bearing score about 0.
     n_neighbors : int, default 10
-        Neighbours taken of each class.
+        Neighbors taken of each class.
     n_instances : int or None, default None
-        Samples drawn to look at their neighbours; None looks at all.
+        Samples drawn to look at their neighbors; None looks at all.
     weighting : {"equal", "exponential"}, default "equal"
-        Weights of the neighbours by rank.
+        Weights of the neighbors by rank.
     sigma : float, default 20.0
         Width of the exponential weights, in ranks.
     discrete_features : "auto" or array-like of bool, int or str, default "auto"
@@ -60,7 +60,7 @@ class ReliefF(Nearest):
     See Also
     --------
     bitsieve.filters.relieff : The scores, what they mean and where they come from.
-    MultiSURF : No number of neighbours to choose.
+    MultiSURF : No number of neighbors to choose.
 
     Examples
     --------
@@ -73,10 +73,10 @@ class ReliefF(Nearest):
     _score_with = "relieff"
 
 
-class RReliefF(Nearest):
+class RReliefF(KNeighbors):
     """Keep the features with the best RReliefF scores: for a numeric target.
 
-    y holds numbers, and neighbours are sought among all samples.
+    y holds numbers, and neighbors are sought among all samples.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ discrete_features, missing, diff, ramp, feature_weights, precision, random_state
     _score_with = "rrelieff"
 
 
-class Relief(Within):
+class Relief(Radius):
     """Keep the features with the best Relief scores: one nearest hit, one nearest miss.
 
     Parameters

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from bitsieve._checks import whole
+from bitsieve._checks import check_int
 from bitsieve.data import Table
 from bitsieve.search import BinarySPSASearch, preset_of
 from bitsieve.selectors._base import SearchSelector
@@ -28,7 +28,7 @@ class BinarySPSA(SearchSelector):
     Parameters
     ----------
     estimator : estimator
-        A scikit-learn classifier or regressor. Nearest neighbours run compiled, anything else
+        A scikit-learn classifier or regressor. Nearest neighbors run compiled, anything else
         runs through scikit-learn on the selected columns.
     cv : int or splitter, default 5
         Folds that a mask is measured on. An int means stratified folds for a classifier, plain
@@ -286,4 +286,4 @@ class BinarySPSA(SearchSelector):
 def _number_or_auto(name: str, value: Any, auto: int) -> int | None:
     if isinstance(value, str) and value == "auto":
         return auto
-    return None if value is None else whole(name, value, 1, instead="or None or 'auto'")
+    return None if value is None else check_int(name, value, 1, instead="or None or 'auto'")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bitsieve.selectors._relief_base import Within
+from bitsieve.selectors._relief_base import Radius
 
 __all__ = ["SURF", "MultiSURF", "MultiSURFStar", "SURFStar", "SWRFStar"]
 
 
-class SURF(Within):
-    """Keep the features with the best SURF scores: neighbours nearer than the mean distance.
+class SURF(Radius):
+    """Keep the features with the best SURF scores: neighbors nearer than the mean distance.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ feature_weights, precision, random_state, n_jobs
     _score_with = "surf"
 
 
-class SURFStar(Within):
+class SURFStar(Radius):
     """Keep the features with the best SURF* scores: far samples count with opposite signs.
 
     Parameters
@@ -55,8 +55,8 @@ feature_weights, precision, random_state, n_jobs
     _score_with = "surf_star"
 
 
-class MultiSURF(Within):
-    """Keep the features with the best MultiSURF scores: each sample has its own neighbourhood.
+class MultiSURF(Radius):
+    """Keep the features with the best MultiSURF scores: each sample has its own neighborhood.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ feature_weights, precision, random_state, n_jobs
     _score_with = "multisurf"
 
 
-class MultiSURFStar(Within):
+class MultiSURFStar(Radius):
     """Keep the features with the best MultiSURF* scores: far samples count with opposite signs.
 
     Parameters
@@ -103,8 +103,8 @@ feature_weights, precision, random_state, n_jobs
     _score_with = "multisurf_star"
 
 
-class SWRFStar(Within):
-    """Keep the features with the best SWRF* scores: neighbours weigh by a sigmoid of distance.
+class SWRFStar(Radius):
+    """Keep the features with the best SWRF* scores: neighbors weigh by a sigmoid of distance.
 
     Parameters
     ----------

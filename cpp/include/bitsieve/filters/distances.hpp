@@ -41,18 +41,18 @@ void l1_distances(const SampleRows<T>& samples, const FeatureScale& scale,
 // Distances to decide close calls by: float64 differences of the user's numbers, each rounded to
 // 2^-bits of a range (or coarser, for very many features), so equal differences count equal and
 // the order of features is free.
-class DistanceArbiter {
+class ExactDistances {
  public:
-  // Bits of neighbours, and of sums over pairs.
+  // Bits of neighbors, and of sums over pairs.
   static constexpr int finest = 50, summable = 40;
 
-  DistanceArbiter(const FeatureScale& scale, int bits);
+  ExactDistances(const FeatureScale& scale, int bits);
   template <typename T>
   std::int64_t operator()(const SampleRows<T>& samples, std::size_t a, std::size_t b) const;
   double unit() const { return unit_; }
   // How far a distance may be off, in units; 0 where differences have a common denominator.
   double error() const { return error_; }
-  // What the arbiter multiplies differences of a feature by.
+  // What the exact re-check multiplies differences of a feature by.
   double scale(std::size_t f) const { return scale_[f]; }
   // In steps of 2^-30 of a range: what ties but for the roundings of its terms ties here, as
   // 1/7 + 2/7 and 3/7 do.

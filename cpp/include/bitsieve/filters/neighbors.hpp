@@ -37,14 +37,13 @@ struct Neighbors {
   }
 };
 
-// The nearest by the distances; where their error leaves it open the arbiter decides, if there is
-// one, and equal distances go to the sample that comes first in the user's table. A sample is
-// never its own neighbour.
-// Cost: n log(n) or less a row; the arbiter p a doubtful pair.
+// The nearest by the distances; where their error leaves it open the exact re-check decides, if
+// there is one, and equal distances go to the sample that comes first in the user's table. A sample
+// is never its own neighbor. Cost: n log(n) or less a row; the exact re-check p a doubtful pair.
 template <typename T>
 void nearest_by_group(const SampleRows<T>& samples, const Distances& distances,
                       const std::vector<std::int32_t>& order, const std::int32_t* codes,
                       std::size_t n_classes, const NeighborOptions& options,
-                      const DistanceArbiter* arbiter, int n_threads, Neighbors* neighbors);
+                      const ExactDistances* recheck, int n_threads, Neighbors* neighbors);
 
 }  // namespace bitsieve

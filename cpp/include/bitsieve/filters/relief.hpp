@@ -1,6 +1,6 @@
 // The Relief family, each member as a rule that gives pairs of samples coefficients:
 //
-//   ranges -> distances -> neighbours of each class  (Relief, ReliefF, RReliefF) \.
+//   ranges -> distances -> neighbors of each class  (Relief, ReliefF, RReliefF) \.
 //                       \-> near and far by threshold (SURF, MultiSURF, ...)      -> pairs -> weights
 //
 // Sources: Kira & Rendell 1992; Robnik-Sikonja & Kononenko 2003; Greene et al. 2009, 2010;
@@ -26,7 +26,7 @@ struct ReliefOptions {
   std::size_t n_neighbors = 10;
   std::vector<double> rank_weights;  // of the nearest, second ...; empty: all alike
   Precision precision = Precision::exact;
-  std::vector<std::int32_t> instances;  // samples that look for neighbours; empty: all
+  std::vector<std::int32_t> instances;  // samples that look for neighbors; empty: all
   int n_threads = 1;
   // Sides of pairs (i, j, i, j ...) so close to a limit of i that rounding would decide; called
   // by the calling thread. Without it they are at the limit.

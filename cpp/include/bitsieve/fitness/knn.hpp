@@ -1,7 +1,7 @@
 // Cross-validated k-nearest-neighbor classification of masks: uniform weights, Euclidean.
 //
 // One Gram matrix serves every split of a mask. The answer does not depend on where that came from:
-// what its error bound leaves open the arbiter decides.
+// what its error bound leaves open the exact re-check decides.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bitsieve/core/mask.hpp"
-#include "bitsieve/fitness/arbiter.hpp"
+#include "bitsieve/fitness/exact_distance.hpp"
 #include "bitsieve/fitness/gram_fitness.hpp"
 
 namespace bitsieve {
@@ -51,7 +51,7 @@ class KnnFitness : public GramFitness {
   void walk_nearest(std::size_t i, const Splits& splits, Finder& finder,
                     const Answer& answer) const;
 
-  Arbiter arbiter_;
+  ExactDistance recheck_;
   std::size_t n_neighbors_;
   std::uint64_t flips_open_ = 0;
 };

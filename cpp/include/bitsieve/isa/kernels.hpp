@@ -13,7 +13,7 @@
 
 namespace bitsieve {
 
-// One test sample of the one-flip kernel: who may be its neighbour, classes apart.
+// One test sample of the one-flip kernel: who may be its neighbor, classes apart.
 struct FlipTest {
   std::int32_t sample;
   std::int32_t row;      // where its distances are
@@ -75,15 +75,15 @@ struct Kernels {
   // The least of n values (a multiple of 16), and the lowest index of a value among them.
   // Limit: one pass over L1 each.
   float (*least)(const float* values, std::size_t n);
-  std::size_t (*find)(const float* values, std::size_t n, float value);
+  std::size_t (*index_of)(const float* values, std::size_t n, float value);
 
-  // One-flip neighbours under 1-NN, flip_lanes features at a time.
+  // One-flip neighbors under 1-NN, flip_lanes features at a time.
   //   values[j * 16 + lane]  feature values, sample-major
   //   base[row * ld + j]     squared distances under the base mask, of the tests' rows
   //   sign[lane]             +1 the feature joins the mask, -1 it leaves
   //   margin[i], spread[lane]  the error bound of a distance of sample i is
   //                            margin[i] + 2^-21 * (|value| + spread)^2 + 2^-22 * distance
-  // correct[counter * 16 + lane] counts test samples whose nearest neighbour is surely of their
+  // correct[counter * 16 + lane] counts test samples whose nearest neighbor is surely of their
   // class; unsure[test] has a bit for each lane where the bound does not decide.
   // Cost: 3 vector operations a (pair, 16 features); limit 1.5 cycles each.
   // flips_class counts which class is surely the nearest one's:

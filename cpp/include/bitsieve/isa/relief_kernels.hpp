@@ -55,7 +55,7 @@ struct ReliefKernels {
                         std::int64_t* sums, std::size_t lds);
 
   // sum_f round(min(|a[f] - b[f]|, cap[f]) * scale[f]) in 64-bit integers; each term is below
-  // 2^50. The arbiter of close distances: whatever the order of the features, the same bits.
+  // 2^50. The exact re-check of close distances: whatever the order of the features, the same bits.
   std::int64_t (*fixed_distance_float)(const float* a, const float* b, const double* cap,
                                        const double* scale, std::size_t count);
   std::int64_t (*fixed_distance_double)(const double* a, const double* b, const double* cap,

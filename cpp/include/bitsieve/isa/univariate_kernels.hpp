@@ -14,7 +14,7 @@ inline constexpr std::size_t sort_lanes = 8;   // features a call of sort and so
 inline constexpr std::size_t rank_lanes = 16;  // features a call of rank_classes
 inline constexpr std::size_t sort_padding = 16;  // rows of a sort come in so many
 
-// x points at the first of `width` neighbouring features; sample i lies at x + i * ld.
+// x points at the first of `width` neighboring features; sample i lies at x + i * ld.
 template <typename T>
 struct MomentKernels {
   // Over the listed samples but the first, d the difference from the first of them:

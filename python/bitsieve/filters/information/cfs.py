@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import check_flag, whole
+from bitsieve._checks import check_flag, check_int
 from bitsieve.discrete import CutCost, Missing
 from bitsieve.filters.information.entropy_scores import Cut
 from bitsieve.filters.information.uncertainty import ClassTable, class_table
@@ -224,7 +224,7 @@ def search_cfs(
     table: ClassTable, *, max_stale: int = 5, locally_predictive: bool = True
 ) -> CFSResult:
     """Search the best set of a table of levels; see :func:`cfs`."""
-    whole("max_stale", max_stale, 1)
+    check_int("max_stale", max_stale, 1)
     check_flag("locally_predictive", locally_predictive)
     correlations = _Correlations(table)
     found, history = _best_first_search(correlations, max_stale)

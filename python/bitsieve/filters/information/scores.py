@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import check_choice, whole
+from bitsieve._checks import check_choice, check_int
 from bitsieve._errors import plural
 from bitsieve._random import seed_of_32_bits
 from bitsieve._threads import effective_n_jobs
@@ -138,7 +138,7 @@ def mutual_information(
         categories, text and booleans alone, as ``"auto"``.
     estimator : {"counts", "knn"}, default "counts"
         ``"knn"`` takes continuous columns as they are and estimates from the distances to the
-        `n_neighbors` nearest neighbours (Kraskov 2004, Ross 2014), by scikit-learn's
+        `n_neighbors` nearest neighbors (Kraskov 2004, Ross 2014), by scikit-learn's
         ``mutual_info_classif`` or ``mutual_info_regression``. Columns of a sparse matrix are
         dense a few at a time, and continuous like others unless they are named discrete.
     n_neighbors : int, default 3
@@ -197,7 +197,7 @@ def mutual_information(
                 "discretization, correction and missing belong to estimator='counts'; 'knn' takes "
                 "columns as they are"
             )
-        return _by_neighbours(X, y, n_neighbors, discrete_features, task, random_state, n_jobs)
+        return _by_neighbors(X, y, n_neighbors, discrete_features, task, random_state, n_jobs)
     check_choice("estimator", estimator, ("counts", "knn"))
     found, target = table_and_target(
         X, y, task, discretization, n_bins, missing, discrete_features, n_jobs
@@ -368,7 +368,7 @@ def _refuse_missing(column: NDArray[Any]) -> None:
         )
 
 
-def _by_neighbours(
+def _by_neighbors(
     X: Any,
     y: Any,
     n_neighbors: int,
@@ -389,7 +389,7 @@ def _by_neighbours(
         refuse_constant(checked.y)
     estimate = mutual_info_classif if classes else mutual_info_regression
     options = {
-        "n_neighbors": whole("n_neighbors", n_neighbors, 1),
+        "n_neighbors": check_int("n_neighbors", n_neighbors, 1),
         "random_state": seed_of_32_bits(random_state),
         "n_jobs": effective_n_jobs(n_jobs),
     }

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._checks import check_choice, check_number, whole
+from bitsieve._checks import check_choice, check_int, check_number
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data.validation import Task
 from bitsieve.discrete import Discretization, Missing
@@ -164,7 +164,7 @@ def information_selection(
         check_choice("criterion", criterion, _CRITERIA)
     check_number("beta", beta, 0, closed="left")
     if n_features is not None:  # before a long computation
-        whole("n_features", n_features, 1, instead="or None")
+        check_int("n_features", n_features, 1, instead="or None")
     found, target = table_and_target(
         X, y, task, discretization, n_bins, missing, discrete_features, n_jobs
     )

@@ -5,12 +5,12 @@
     X, y, options -> _problem.py (checked once) -> _dispatch.py
                                                        |-> the compiled core
                                                        '-> _general.py
-    relief, relieff, rrelieff   _relieff.py: the nearest neighbours
+    relief, relieff, rrelieff   _relieff.py: the nearest neighbors
     surf ... swrf_star          _surf.py: all within a distance
     turf                        _turf.py: rounds, each without the worst of the last
 
 All share one form: the score of a feature is a sum over pairs of samples of a coefficient, which
-the neighbourhood decides, times the difference of the two values divided by the feature's range.
+the neighborhood decides, times the difference of the two values divided by the feature's range.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bitsieve import _core
 from bitsieve.filters.relief._exact import ExactSides
 from bitsieve.filters.relief._general import general_scores
-from bitsieve.filters.relief._neighbours import Method
+from bitsieve.filters.relief._neighbors import Method
 from bitsieve.filters.relief._problem import Problem
 
 __all__ = ["relief_scores"]

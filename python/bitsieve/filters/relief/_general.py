@@ -2,7 +2,7 @@
 
 ::
 
-    Differences (a block of features) -> pair_distances -> group_neighbours -> scores
+    Differences (a block of features) -> pair_distances -> group_neighbors -> scores
                     \\______________________________________________________/
 
 Two passes over the table, neither of which holds more than a block of features for all samples
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve.filters.relief._differences import Differences, feature_blocks
-from bitsieve.filters.relief._neighbours import Group, Method, group_neighbours
+from bitsieve.filters.relief._neighbors import Group, Method, group_neighbors
 from bitsieve.filters.relief._problem import Problem
 
 __all__ = ["general_scores", "pair_distances"]
@@ -33,7 +33,7 @@ def general_scores(problem: Problem, method: Method) -> Floats:
     weighted = method.name == "swrf_star"
     bits = _FINEST if method.rank_weights.size or weighted else _SUMMABLE
     distances, reach = _shares(problem, bits)
-    groups = list(group_neighbours(problem, method, distances, reach))
+    groups = list(group_neighbors(problem, method, distances, reach))
     if method.name == "rrelieff":
         return _regression_scores(problem, groups)
     scores = np.zeros(problem.n_features)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitsieve import _core
-from bitsieve._checks import check_choice, check_number, is_number, key_of, whole
+from bitsieve._checks import check_choice, check_int, check_number, is_number, key_of
 from bitsieve._errors import MissingValues, NumericTarget, name_columns, plural
 from bitsieve._random import Random, Stream
 from bitsieve._threads import effective_n_jobs
@@ -53,7 +53,7 @@ class Problem:
         Int32 class codes; zeros for RReliefF.
     n_classes : int
     rows : ndarray of shape (n_rows,)
-        Int64 positions of the samples whose neighbours are looked at, rising.
+        Int64 positions of the samples whose neighbors are looked at, rising.
     discrete : ndarray of shape (n_features,)
         Bool: values are the same or not.
     feature_weights : ndarray of shape (n_features,)
@@ -135,7 +135,7 @@ def make_problem(
 def nearest_weights(
     n_neighbors: int, weighting: Weighting, sigma: float, n_samples: int
 ) -> NDArray[np.float64]:
-    """Return the weights of the nearest, second nearest, ... neighbour, not yet summing to one.
+    """Return the weights of the nearest, second nearest, ... neighbor, not yet summing to one.
 
     There are at most ``n_samples``, and none so far down that it has no weight at all.
 
@@ -149,7 +149,7 @@ def nearest_weights(
     >>> nearest_weights(3, "equal", 20.0, 100)
     array([1., 1., 1.])
     """
-    count = min(whole("n_neighbors", n_neighbors, 1), n_samples)
+    count = min(check_int("n_neighbors", n_neighbors, 1), n_samples)
     check_choice("weighting", weighting, get_args(Weighting))
     check_number("sigma", sigma, 0)
     if weighting == "equal":
@@ -158,8 +158,8 @@ def nearest_weights(
         weights: NDArray[np.float64] = np.exp(-(((np.arange(count) + 1.0) / float(sigma)) ** 2))
     if weights[0] == 0.0:
         raise ValueError(
-            f"sigma={sigma!r} is so small that even the nearest neighbour has no weight; the "
-            "weight of rank r is exp(-(r / sigma)**2), so pass about the number of neighbours "
+            f"sigma={sigma!r} is so small that even the nearest neighbor has no weight; the "
+            "weight of rank r is exp(-(r / sigma)**2), so pass about the number of neighbors "
             "that shall count"
         )
     return weights[weights > 0.0]
@@ -233,7 +233,7 @@ def _not_binary(X: NDArray[Any], discrete: NDArray[np.bool_]) -> NDArray[np.bool
 def _sample(n_samples: int, n_instances: int | None, random_state: Any) -> NDArray[np.int64]:
     if n_instances is None:
         return np.arange(n_samples, dtype=np.int64)
-    count = whole("n_instances", n_instances, 1, instead="or None")
+    count = check_int("n_instances", n_instances, 1, instead="or None")
     if count > n_samples:
         raise ValueError(
             f"n_instances is {count}, but X has {plural(n_samples, 'sample')}; pass at most as "

@@ -1,4 +1,4 @@
-"""Relief, ReliefF and RReliefF: the nearest neighbours of every sample."""
+"""Relief, ReliefF and RReliefF: the nearest neighbors of every sample."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitsieve.filters.relief._dispatch import relief_scores
-from bitsieve.filters.relief._neighbours import Method
+from bitsieve.filters.relief._neighbors import Method
 from bitsieve.filters.relief._problem import (
     RAMP,
     Difference,
@@ -49,8 +49,8 @@ def relieff(
                + sum_R sum_{C != class(R)} P(C) / (1 - P(class(R))) sum_j diff(A, R, M_j(C)) / (m k)
 
     where diff is abs(difference) / (max - min) of the feature, or 0 and 1 for the same and for
-    different values of a discrete one. A sample is never its own neighbour; its duplicates are
-    neighbours like others; equal distances (to 2^-30 of a range, so that 1/7 + 2/7 equals 3/7) go
+    different values of a discrete one. A sample is never its own neighbor; its duplicates are
+    neighbors like others; equal distances (to 2^-30 of a range, so that 1/7 + 2/7 equals 3/7) go
     to the lowest index; a class with fewer than ``n_neighbors`` samples is averaged over those
     there are.
 
@@ -62,12 +62,12 @@ def relieff(
     y : array-like of shape (n_samples,)
         Class labels of any type; a Table brings its own.
     n_neighbors : int, default 10
-        k, the neighbours taken of each class.
+        k, the neighbors taken of each class.
     n_instances : int or None, default None
-        m, how many samples are drawn, without replacement, to look at their neighbours (which are
+        m, how many samples are drawn, without replacement, to look at their neighbors (which are
         sought among all samples); None looks at all.
     weighting : {"equal", "exponential"}, default "equal"
-        Weights of a class's neighbours: 1 / k each, or exp(-(rank / sigma)^2) over their sum.
+        Weights of a class's neighbors: 1 / k each, or exp(-(rank / sigma)^2) over their sum.
     sigma : float, default 20.0
         Width of the exponential weights, in ranks.
     discrete_features : "auto" or array-like of bool, int or str, default "auto"
@@ -91,9 +91,9 @@ def relieff(
     feature_weights : array-like of shape (n_features,) or None, default None
         Weights of the features in the distance, 0 or more; scores are not multiplied by them.
     precision : {"exact", "int16", "uint8"}, default "exact"
-        Grid of the values in the distances that find the neighbours: the exact order, or 4095 or
+        Grid of the values in the distances that find the neighbors: the exact order, or 4095 or
         255 steps a range, faster. Each step moves a difference by at most its size, so a distance
-        over p features is off by about sqrt(p) / 10,000 or sqrt(p) / 620 and only neighbours
+        over p features is off by about sqrt(p) / 10,000 or sqrt(p) / 620 and only neighbors
         closer than that to one another may change places. Scores are summed exactly all the same.
         No effect with ``diff="ramp"`` or missing values.
     random_state : int, numpy Generator or RandomState, or None, default None
@@ -113,7 +113,7 @@ def relieff(
 
     See Also
     --------
-    multisurf : No number of neighbours to choose.
+    multisurf : No number of neighbors to choose.
     rrelieff : For a numeric target.
 
     References
@@ -166,7 +166,7 @@ def rrelieff(
     """Score features against numbers by RReliefF (Robnik-Sikonja and Kononenko 2003, figure 3).
 
     For each sample the ``n_neighbors`` nearest samples are found. With d the weights of the
-    neighbours of a sample (they add up to 1), and sums over all m samples and their neighbours::
+    neighbors of a sample (they add up to 1), and sums over all m samples and their neighbors::
 
         N_dC     = sum d diff(y)            N_dA[A] = sum d diff(A)
         N_dC&dA[A] = sum d diff(y) diff(A)
@@ -182,7 +182,7 @@ def rrelieff(
     y : array-like of shape (n_samples,)
         Numbers.
     n_neighbors : int, default 10
-        Neighbours of a sample; all others where there are fewer.
+        Neighbors of a sample; all others where there are fewer.
     n_instances, discrete_features, feature_weights, diff, ramp, precision, random_state, n_jobs
         As for :func:`relieff`.
     weighting : {"equal", "exponential"}, default "equal"

@@ -1,4 +1,4 @@
-"""SURF, MultiSURF and their starred forms: every sample within a distance is a neighbour."""
+"""SURF, MultiSURF and their starred forms: every sample within a distance is a neighbor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitsieve.filters.relief._dispatch import relief_scores
-from bitsieve.filters.relief._neighbours import Method
+from bitsieve.filters.relief._neighbors import Method
 from bitsieve.filters.relief._problem import RAMP, Difference, Missing, Precision, make_problem
 
 __all__ = ["multisurf", "multisurf_star", "surf", "surf_star", "swrf_star"]
@@ -30,14 +30,14 @@ def surf(
 ) -> NDArray[np.float64]:
     """Score features by SURF (Greene et al. 2009).
 
-    A sample's neighbours are all that are nearer than T, the mean distance of the pairs that are
+    A sample's neighbors are all that are nearer than T, the mean distance of the pairs that are
     looked at. Hits count against a feature and misses for it, as in ReliefF: each class is a mean
-    over its neighbours, and other classes are weighted by P(C) / (1 - P(class))::
+    over its neighbors, and other classes are weighted by P(C) / (1 - P(class))::
 
         W[A] = sum_R (sum_C P(C) / (1 - P(class(R))) mean_near diff(A, R, M(C))
                       - mean_near diff(A, R, H)) / m
 
-    A class without a neighbour adds nothing. A sample at the limit T exactly, as rational
+    A class without a neighbor adds nothing. A sample at the limit T exactly, as rational
     arithmetic on the numbers of X decides, is not nearer.
 
     Parameters
@@ -170,9 +170,9 @@ def multisurf(
 ) -> NDArray[np.float64]:
     """Score features by MultiSURF (Urbanowicz et al. 2018).
 
-    As :func:`surf`, but each sample has a limit of its own: neighbours are those nearer than the
+    As :func:`surf`, but each sample has a limit of its own: neighbors are those nearer than the
     mean minus half of the standard deviation (of the population: divided by n - 1, the number of
-    the others) of its distances to all others. A sample exactly at the limit is no neighbour. No
+    the others) of its distances to all others. A sample exactly at the limit is no neighbor. No
     parameter has to be chosen, which makes it a good first choice.
 
     Parameters
@@ -304,7 +304,7 @@ def swrf_star(
 ) -> NDArray[np.float64]:
     """Score features by SWRF* (Stokes and Visweswaran 2012).
 
-    As :func:`surf_star`, but a neighbour at distance d weighs 2 / (1 + exp(-4 (T - d) / u)) - 1,
+    As :func:`surf_star`, but a neighbor at distance d weighs 2 / (1 + exp(-4 (T - d) / u)) - 1,
     which is negative for far ones, with T the mean and u the standard deviation of the distances
     of the pairs that are looked at. Sums of weighted differences are divided by the number of
     near, or of far, samples of the class, so that a steep sigmoid gives SURF*; a sample exactly at

@@ -9,11 +9,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitsieve._checks import check_number, whole
+from bitsieve._checks import check_int, check_number
 from bitsieve._errors import closest
 from bitsieve.filters.positions import best_first
 from bitsieve.filters.relief._dispatch import relief_scores
-from bitsieve.filters.relief._neighbours import Method
+from bitsieve.filters.relief._neighbors import Method
 from bitsieve.filters.relief._problem import (
     RAMP,
     Difference,
@@ -80,7 +80,7 @@ def turf(
         Share of all features that a round drops, in (0, 1), at least one feature; None is
         1 / n_iterations, as Moore and White have it. One feature is always left.
     n_neighbors, weighting, sigma
-        As for :func:`relieff`; no effect where all within a distance are neighbours.
+        As for :func:`relieff`; no effect where all within a distance are neighbors.
     n_instances, discrete_features, missing, diff, ramp, feature_weights, precision, random_state, \
 n_jobs
         As for :func:`relieff`. The same samples are looked at in every round.
@@ -108,7 +108,7 @@ n_jobs
     >>> turf(X, ["a", "a", "b", "b"], n_iterations=3, n_neighbors=1)
     array([ 0.5, -1.5, -0.5])
     """
-    rounds = whole("n_iterations", n_iterations, 1)
+    rounds = check_int("n_iterations", n_iterations, 1)
     if scorer not in _SCORERS:
         raise ValueError(f"scorer {scorer!r} is unknown; {closest(str(scorer), _SCORERS)}")
     share = (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import whole
+from bitsieve._checks import check_int
 from bitsieve._errors import plural
 from bitsieve.data.inputs import check_input
 from bitsieve.data.validation import Task
@@ -161,7 +161,7 @@ def variance(X: Any, y: Any = None, *, ddof: int = 0, n_jobs: int | None = None)
     >>> variance([[1.0, 4.0], [3.0, 4.0]])
     array([1., 0.])
     """
-    whole("ddof", ddof, 0)
+    check_int("ddof", ddof, 0)
     columns = check_input(X, sparse=True, target=False, defer=True)
     if ddof >= columns.n_samples:
         raise ValueError(

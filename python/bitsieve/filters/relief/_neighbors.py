@@ -1,6 +1,6 @@
 """Who counts for a sample, and how much: one rule for each member of the Relief family.
 
-A *group* is the neighbours of one sample that are averaged together: those of one class, near or
+A *group* is the neighbors of one sample that are averaged together: those of one class, near or
 far. The mean of their differences enters the scores times the group's factor, which is -1 for
 hits and P(c) / (1 - P(class)) for misses of class c, with the opposite sign for far ones.
 """
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bitsieve.filters.relief._exact import ExactSides
 from bitsieve.filters.relief._problem import Problem
 
-__all__ = ["Group", "Limits", "Method", "group_neighbours"]
+__all__ = ["Group", "Limits", "Method", "group_neighbors"]
 
 Floats = NDArray[np.float64]
 Groups = list["Group"]
@@ -44,7 +44,7 @@ class Method:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Neighbours that are averaged together.
+    """Neighbors that are averaged together.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Limits:
         return cls(mean, float(np.sqrt((off * off).sum() / count)))
 
 
-def group_neighbours(
+def group_neighbors(
     problem: Problem, method: Method, distances: Floats, reach: float
 ) -> Iterator[Groups]:
     """Yield the groups of each row of the problem.

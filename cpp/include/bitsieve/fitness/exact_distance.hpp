@@ -1,4 +1,5 @@
-// The judge of close comparisons: squared Euclidean distances in float64 on the user's own values.
+// The exact re-check of close comparisons: squared Euclidean distances in float64 on the user's own
+// values.
 //
 // This is the definition of the distance that every faster way must agree with. Eight partial
 // sums, one for each position of the feature in the mask modulo 8, are added pairwise at the end,
@@ -11,10 +12,10 @@
 
 namespace bitsieve {
 
-class Arbiter {
+class ExactDistance {
  public:
-  Arbiter(const float* x, std::size_t n_features) : single_(x), stride_(n_features) {}
-  Arbiter(const double* x, std::size_t n_features) : double_(x), stride_(n_features) {}
+  ExactDistance(const float* x, std::size_t n_features) : single_(x), stride_(n_features) {}
+  ExactDistance(const double* x, std::size_t n_features) : double_(x), stride_(n_features) {}
 
   double distance(std::size_t i, std::size_t j, const std::vector<std::int32_t>& features) const {
     return single_ != nullptr ? sum(single_ + i * stride_, single_ + j * stride_, features)

@@ -1,10 +1,10 @@
-// The neighbours of a sample, nearest first, from approximate distances with known error.
+// The neighbors of a sample, nearest first, from approximate distances with known error.
 //
 // A candidate j of row i has a squared distance in [lower_j, lower_j + 2 (r_i + r_j)^2]. Candidates
 // come in the order of `lower`; those whose intervals may overlap form a cluster, and a cluster of
-// several classes is put in order by the arbiter. (In a cluster of one class the order changes no
-// vote.) So the order is that of the exact distances, ties to the lowest index, whatever the error
-// was: the error costs time only.
+// several classes is put in order by the exact re-check. (In a cluster of one class the order
+// changes no vote.) So the order is that of the exact distances, ties to the lowest index, whatever
+// the error was: the error costs time only.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@
 #include <vector>
 
 #include "bitsieve/core/aligned.hpp"
-#include "bitsieve/fitness/arbiter.hpp"
+#include "bitsieve/fitness/exact_distance.hpp"
 
 namespace bitsieve {
 
-class NeighbourOrder {
+class NeighborOrder {
  public:
-  NeighbourOrder(std::size_t n, std::size_t ld, const std::int32_t* codes, const Arbiter& arbiter);
+  NeighborOrder(std::size_t n, std::size_t ld, const std::int32_t* codes, const ExactDistance& recheck);
 
   // A new matrix. squares[j] = |x_j|^2, approximately; bounds[j] = r_j^2; all zero: exact.
   void begin_matrix(const double* squares, const double* bounds);
 
-  // A new row. features() is asked for only where the arbiter is.
+  // A new row. features() is asked for only where the exact re-check is.
   void begin_row(std::size_t i, const float* gram_row);
 
   // The next nearest sample, or -1 when there are no more.
@@ -36,10 +36,10 @@ class NeighbourOrder {
     return static_cast<std::ptrdiff_t>(cluster_[position_++].sample);
   }
 
-  // Distances measured by the arbiter since the last call.
-  std::size_t take_arbitrated() {
-    const std::size_t count = n_arbitrated_;
-    n_arbitrated_ = 0;
+  // Distances measured by the exact re-check since the last call.
+  std::size_t take_rechecked() {
+    const std::size_t count = n_rechecked_;
+    n_rechecked_ = 0;
     return count;
   }
 
@@ -59,7 +59,7 @@ class NeighbourOrder {
 
   std::size_t n_, ld_;
   const std::int32_t* codes_;
-  Arbiter arbiter_;
+  ExactDistance recheck_;
   AlignedVector<float> adjusted_, roots_, lower_;
   std::vector<float> block_least_;  // of each least_block of lower_
   bool exact_ = false;
@@ -68,7 +68,7 @@ class NeighbourOrder {
   float next_lower_ = 0;
   std::vector<Candidate> cluster_;
   std::size_t position_ = 0;
-  std::size_t n_arbitrated_ = 0;
+  std::size_t n_rechecked_ = 0;
 };
 
 }  // namespace bitsieve

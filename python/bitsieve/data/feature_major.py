@@ -1,4 +1,4 @@
-"""The hot copy: the table as the kernels read it.
+"""The feature-major copy: the table as the kernels read it.
 
 Kernels walk feature by feature, so the copy is feature-major; each row is padded to a whole
 number of cache lines, so that vector loops need no tails. Columns are centred, which keeps
@@ -7,7 +7,7 @@ float32 products small, and the centre is chosen so that nothing is lost where t
 * values on a dyadic grid of step s (integers, counts, halves, float32 data in a narrow range)
   get the mean rounded to that grid, so every difference is a multiple of s and exact as long
   as it needs no more bits than the format has;
-* values that are exact in the hot format already, with a mean below half a standard deviation,
+* values that are exact in the copy's format already, with a mean below half a standard deviation,
   stay where they are: the centre is 0;
 * all others get the mean in float64, and each difference is rounded once.
 
@@ -26,7 +26,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from bitsieve._errors import name_columns
 
-__all__ = ["HotCopy", "aligned_zeros", "make_hot_copy"]
+__all__ = ["FeatureMajor", "aligned_zeros", "make_feature_major"]
 
 _ALIGNMENT = 64
 _BLOCK_ELEMENTS = 1 << 16  # 512 KB of float64: a block stays in the second-level cache
@@ -35,7 +35,7 @@ _NO_GRID, _ANY_GRID = -(1 << 31), 1 << 31
 
 
 @dataclass(frozen=True, eq=False)
-class HotCopy:
+class FeatureMajor:
     """Centred, feature-major, padded copy of a table.
 
     Attributes
@@ -46,9 +46,9 @@ class HotCopy:
     centre : ndarray of shape (n_features,)
         Float64; what was subtracted from each column.
     max_abs : ndarray of shape (n_features,)
-        Float64; largest absolute hot value of each feature.
+        Float64; largest absolute centred value of each feature.
     exact_features : ndarray of shape (n_features,)
-        Bool; True where every hot value equals ``x - centre`` exactly.
+        Bool; True where every centred value equals ``x - centre`` exactly.
     """
 
     features: NDArray[Any]
@@ -58,7 +58,7 @@ class HotCopy:
 
     @property
     def exact(self) -> bool:
-        """True if every hot value of every feature equals ``x - centre`` exactly."""
+        """True if every centred value of every feature equals ``x - centre`` exactly."""
         return bool(self.exact_features.all())
 
 
@@ -77,13 +77,13 @@ def aligned_zeros(shape: tuple[int, int], dtype: DTypeLike) -> NDArray[Any]:
     return raw[start : start + size].view(dtype).reshape(shape)
 
 
-def make_hot_copy(
+def make_feature_major(
     X: NDArray[Any],
     *,
     dtype: DTypeLike = np.float32,
     names: Sequence[str] | None = None,
     block_columns: int | None = None,
-) -> HotCopy:
+) -> FeatureMajor:
     """Copy a finite table into the form that the kernels read.
 
     Parameters
@@ -99,7 +99,7 @@ def make_hot_copy(
 
     Returns
     -------
-    HotCopy
+    FeatureMajor
         The copy, its centres and ranges.
 
     Raises
@@ -109,11 +109,11 @@ def make_hot_copy(
 
     Examples
     --------
-    >>> hot = make_hot_copy(np.array([[1.0, 0.5], [2.0, 0.0], [6.0, 0.0]]))
-    >>> hot.features[:, :3]
+    >>> copied = make_feature_major(np.array([[1.0, 0.5], [2.0, 0.0], [6.0, 0.0]]))
+    >>> copied.features[:, :3]
     array([[-2. , -1. ,  3. ],
            [ 0.5,  0. ,  0. ]], dtype=float32)
-    >>> hot.centre, hot.exact
+    >>> copied.centre, copied.exact
     (array([3., 0.]), True)
     """
     dtype = np.dtype(dtype)
@@ -145,7 +145,7 @@ def make_hot_copy(
     _refuse_range(max_abs, varies, dtype, names)
     for array in (features, centre, max_abs, exact):
         array.setflags(write=False)
-    return HotCopy(features, centre, max_abs, exact)
+    return FeatureMajor(features, centre, max_abs, exact)
 
 
 def _choose_centres(

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Scores
 
-__all__ = ["Callback", "Turn"]
+__all__ = ["Callback", "Iteration"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Turn:
+class Iteration:
     """What a callback is shown after each iteration.
 
     Attributes
@@ -52,4 +52,4 @@ class Turn:
     recommended: Masks | None = None
 
 
-Callback = Callable[[Turn], object]
+Callback = Callable[[Iteration], object]

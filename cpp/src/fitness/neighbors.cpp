@@ -1,4 +1,4 @@
-#include "bitsieve/fitness/neighbours.hpp"
+#include "bitsieve/fitness/neighbors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,12 +15,12 @@ constexpr std::size_t large_cluster = 16;  // from here on one sweep beats argmi
 
 }  // namespace
 
-NeighbourOrder::NeighbourOrder(std::size_t n, std::size_t ld, const std::int32_t* codes,
-                               const Arbiter& arbiter)
-    : n_(n), ld_(ld), codes_(codes), arbiter_(arbiter), adjusted_(ld, gone), roots_(ld, 0.0f),
+NeighborOrder::NeighborOrder(std::size_t n, std::size_t ld, const std::int32_t* codes,
+                               const ExactDistance& recheck)
+    : n_(n), ld_(ld), codes_(codes), recheck_(recheck), adjusted_(ld, gone), roots_(ld, 0.0f),
       lower_(ld), block_least_((ld + least_block - 1) / least_block) {}
 
-void NeighbourOrder::begin_matrix(const double* squares, const double* bounds) {
+void NeighborOrder::begin_matrix(const double* squares, const double* bounds) {
   exact_ = true;
   for (std::size_t j = 0; j < n_; ++j) {
     adjusted_[j] = static_cast<float>(squares[j] - bounds[j]);
@@ -29,10 +29,10 @@ void NeighbourOrder::begin_matrix(const double* squares, const double* bounds) {
   }
 }
 
-void NeighbourOrder::begin_row(std::size_t i, const float* gram_row) {
+void NeighborOrder::begin_row(std::size_t i, const float* gram_row) {
   row_ = i;
   const float own = adjusted_[i];
-  adjusted_[i] = gone;  // never a neighbour of itself
+  adjusted_[i] = gone;  // never a neighbor of itself
   kernels().lower_bounds(gram_row, adjusted_.data(), roots_.data(), 2 * roots_[i], ld_,
                          lower_.data(), block_least_.data());
   adjusted_[i] = own;
@@ -41,30 +41,30 @@ void NeighbourOrder::begin_row(std::size_t i, const float* gram_row) {
   peek();
 }
 
-void NeighbourOrder::peek() {
+void NeighborOrder::peek() {
   std::size_t block = 0;
   for (std::size_t b = 1; b < block_least_.size(); ++b) {
     if (block_least_[b] < block_least_[block]) block = b;
   }
   next_lower_ = block_least_[block];
   const std::size_t begin = block * least_block;
-  next_sample_ = begin + kernels().find(lower_.data() + begin, std::min(least_block, ld_ - begin),
+  next_sample_ = begin + kernels().index_of(lower_.data() + begin, std::min(least_block, ld_ - begin),
                                         next_lower_);
 }
 
-void NeighbourOrder::remove(std::size_t j) {
+void NeighborOrder::remove(std::size_t j) {
   lower_[j] = gone;
   const std::size_t begin = j / least_block * least_block;
   block_least_[j / least_block] =
       kernels().least(lower_.data() + begin, std::min(least_block, ld_ - begin));
 }
 
-double NeighbourOrder::width(std::size_t j) const {
+double NeighborOrder::width(std::size_t j) const {
   const double reach = static_cast<double>(roots_[row_]) + static_cast<double>(roots_[j]);
   return 2 * reach * reach;
 }
 
-bool NeighbourOrder::gather() {
+bool NeighborOrder::gather() {
   cluster_.clear();
   position_ = 0;
   if (next_lower_ >= threshold) return false;
@@ -79,7 +79,7 @@ bool NeighbourOrder::gather() {
   return true;
 }
 
-void NeighbourOrder::sweep(double& upper) {
+void NeighborOrder::sweep(double& upper) {
   bool grown = true;
   while (grown) {
     grown = false;
@@ -94,18 +94,18 @@ void NeighbourOrder::sweep(double& upper) {
   }
 }
 
-bool NeighbourOrder::mixed() const {
+bool NeighborOrder::mixed() const {
   const std::int32_t first = codes_[cluster_[0].sample];
   return std::any_of(cluster_.begin(), cluster_.end(),
                      [&](const Candidate& c) { return codes_[c.sample] != first; });
 }
 
-void NeighbourOrder::arrange(const std::vector<std::int32_t>& features) {
-  for (Candidate& c : cluster_) c.distance = arbiter_.distance(row_, c.sample, features);
+void NeighborOrder::arrange(const std::vector<std::int32_t>& features) {
+  for (Candidate& c : cluster_) c.distance = recheck_.distance(row_, c.sample, features);
   std::sort(cluster_.begin(), cluster_.end(), [](const Candidate& a, const Candidate& b) {
     return a.distance != b.distance ? a.distance < b.distance : a.sample < b.sample;
   });
-  n_arbitrated_ += cluster_.size();
+  n_rechecked_ += cluster_.size();
 }
 
 }  // namespace bitsieve
