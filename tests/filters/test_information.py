@@ -223,6 +223,16 @@ def test_corrections_lower_the_information_of_noise() -> None:
     assert plain > shrunk[0] > shrunk[1] > shrunk[2]
 
 
+def test_a_prior_too_small_for_its_cells_weighs_nothing():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (40, 4)).astype(float), np.arange(40) % 2
+    X[:, 0] = y  # cells without a sample
+    plain = mutual_information(X, y)
+    for prior in (5e-324, 1e-310, 1e-300):
+        found = mutual_information(X, y, correction="dirichlet", prior=prior)
+        np.testing.assert_allclose(found, plain, rtol=1e-9, err_msg=str(prior))
+
+
 def test_constant_columns_score_nothing_under_any_correction() -> None:
     X, y = made(50, 4, 3)
     X[:, 2] = 1.0

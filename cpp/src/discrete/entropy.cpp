@@ -88,9 +88,10 @@ std::int64_t EntropyTable::sum(const std::uint32_t* counts, std::size_t size,
       ++occupied;
       total += entry(static_cast<double>(counts[k]) + share);
     }
-    // Empty cells are alike, and there may be very many: one rounding for all of them.
+    // Empty cells are alike, and there may be very many: one rounding for all of them. A share that
+    // is no number any more weighs nothing.
     const double empty = static_cast<double>(cells - occupied) * share;
-    return total + std::llrint(empty * std::log(share) * scale_);
+    return empty > 0 ? total + std::llrint(empty * std::log(share) * scale_) : total;
   }
   std::int64_t occupied = 0;
   for (std::size_t k = 0; k < size; ++k) {

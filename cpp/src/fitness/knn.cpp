@@ -173,6 +173,9 @@ void KnnFitness::walk_nearest(std::size_t i, const Splits& splits, Finder& finde
   const Word* testing = splits.testing.data() + i * n_words;
   const Splits::Place* places = splits.places.data() + splits.place_begin[i];
   const auto features = [&]() -> const std::vector<std::int32_t>& { return finder.features; };
+  // Here, so that no count that is written makes the compiler read them again.
+  std::int32_t* const hits = answer.hits;
+  std::int32_t* const confusion = answer.confusion;
   const bool written = answer.classes != nullptr || answer.values != nullptr;
   finder.pending.assign(testing, testing + n_words);
   for (bool open = true; open;) {
@@ -185,12 +188,12 @@ void KnnFitness::walk_nearest(std::size_t i, const Splits& splits, Finder& finde
       const Word decided = finder.pending[w] & training[w];
       finder.pending[w] ^= decided;
       open = open || finder.pending[w] != 0;
-      if (answer.hits != nullptr && given == own) {
-        for_each_bit(decided, w, [&](std::size_t s) { ++answer.hits[s * n_classes + own]; });
+      if (hits != nullptr && given == own) {
+        for_each_bit(decided, w, [&](std::size_t s) { ++hits[s * n_classes + own]; });
       }
-      if (answer.confusion != nullptr) {
+      if (confusion != nullptr) {
         for_each_bit(decided, w, [&](std::size_t s) {
-          ++answer.confusion[(s * n_classes + own) * n_classes + given];
+          ++confusion[(s * n_classes + own) * n_classes + given];
         });
       }
       if (written) {

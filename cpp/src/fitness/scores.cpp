@@ -192,7 +192,7 @@ void Scorer::of_hits(const TargetSplits& at, const std::int32_t* hits, ScoreScra
     ClassCounts counts{n_classes, at.splits.test_begin[s + 1] - at.splits.test_begin[s],
                        tested,    right,
                        nullptr,   nullptr};
-    if (n_classes == 2) {
+    if (n_classes == 2 && score_.metric > Metric::balanced_error) {
       scratch.cells = {right[0], tested[0] - right[0], tested[1] - right[1], right[1]};
       scratch.predicted = {scratch.cells[0] + scratch.cells[2],
                            scratch.cells[1] + scratch.cells[3]};

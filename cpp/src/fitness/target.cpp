@@ -20,17 +20,21 @@ void count_classes(const Splits& splits, const Target& target, SplitTarget& out)
   const auto class_of = [&](std::size_t i) { return static_cast<std::size_t>(target.codes[i]); };
   out.test_of_class.assign(splits.n_splits * n_classes, 0);
   for (std::size_t s = 0; s < splits.n_splits; ++s) {
-    for (std::int64_t k = splits.test_begin[s]; k < splits.test_begin[s + 1]; ++k) {
-      const std::int32_t i = splits.test_samples[static_cast<std::size_t>(k)];
-      ++out.test_of_class[s * n_classes + class_of(static_cast<std::size_t>(i))];
+    std::int32_t* counts = out.test_of_class.data() + s * n_classes;
+    const std::int32_t* end = splits.test_samples.data() + splits.test_begin[s + 1];
+    for (const std::int32_t* i = splits.test_samples.data() + splits.test_begin[s]; i < end; ++i) {
+      ++counts[class_of(static_cast<std::size_t>(*i))];
     }
   }
   out.train_of_class.assign(splits.n_splits * n_classes, 0);
   if (splits.complementary) {
     std::vector<std::int32_t> size(n_classes, 0);
     for (std::size_t i = 0; i < n; ++i) ++size[class_of(i)];
-    for (std::size_t k = 0; k < out.train_of_class.size(); ++k) {
-      out.train_of_class[k] = size[k % n_classes] - out.test_of_class[k];
+    for (std::size_t s = 0; s < splits.n_splits; ++s) {
+      for (std::size_t c = 0; c < n_classes; ++c) {
+        const std::size_t k = s * n_classes + c;
+        out.train_of_class[k] = size[c] - out.test_of_class[k];
+      }
     }
   } else {
     for_each_training(splits, n, [&](std::size_t i, std::size_t s) {

@@ -81,6 +81,7 @@ class CompiledFitness(Fitness):
         if not self._fits_by_seed:
             self._check_splits(splits.splits(0))
         self._score = compiled_score(options.estimator, options.scoring, self.table)
+        self._is_accuracy = self._score is not None and self._score.metric == "accuracy"
         self._scorer = OutputScorer(options.estimator, options.scoring, self.table)
         fresh = splits if isinstance(splits, FreshFolds) else None
         self._core = self._core_class(
@@ -183,6 +184,8 @@ class CompiledFitness(Fitness):
             )
         else:
             scores = self._core.evaluate(masks.words, seeds, self._score, self._n_jobs)
+        if self._is_accuracy:  # always defined
+            return scores
         # What the core makes no score of, or calls undefined, scikit-learn does, on its outputs.
         missing = np.isnan(scores)
         if missing.any():
