@@ -489,6 +489,20 @@ def test_equal_outputs_are_scored_once(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (len(calls) > 0) == (new > 0)
 
 
+def test_equal_outputs_of_other_training_classes_are_scored_anew() -> None:
+    codes = np.arange(12) % 4
+    test, values = np.arange(3), np.tile([0.5, 0.25, 0.25, 0.0], (6, 1))
+    splits = [(np.arange(3, 12), test), (np.flatnonzero(codes < 3), test)]
+
+    def n_columns(y: Array, shares: Array) -> float:
+        return float(shares.shape[1])
+
+    scoring = make_scorer(n_columns, response_method="predict_proba")
+    scorer = OutputScorer(KNeighborsClassifier(), scoring, Table(np.eye(12), codes))
+    found = scorer.score(splits, classes=np.zeros(6, np.int32), values=values)
+    assert found.tolist() == [4.0, 3.0]
+
+
 def test_splits_are_refused_in_the_same_words_wherever_they_come_in() -> None:
     """By a fitness and by outputs scored outside of any."""
     table = Table(np.eye(6), list("ababab"))
