@@ -48,6 +48,20 @@ Target make_target(const Table& table, const Codes& codes, std::size_t n_classes
   return target;
 }
 
+Splits make_splits(const Lists& train, const Lists& train_begin, const Lists& test,
+                   const Lists& test_begin, std::size_t n_samples, std::size_t n_classes) {
+  require(length(train_begin) >= 2 && length(train_begin) == length(test_begin),
+          "train_begin and test_begin must have n_splits + 1 entries");
+  const std::size_t n_splits = length(train_begin) - 1;
+  require(n_splits < size_limit / std::max<std::size_t>(n_classes, 1),
+          "there are too many splits");
+  check_parts(train, train_begin, n_splits, n_samples);
+  check_parts(test, test_begin, n_splits, n_samples);
+  const py::gil_scoped_release release;
+  return Splits::from_lists(train.data(), train_begin.data(), test.data(), test_begin.data(),
+                            n_splits, n_samples);
+}
+
 SplitSource make_source(const Table& table, const Target& target, std::size_t n_repeats,
                         std::size_t n_folds, bool stratified) {
   const std::size_t n = table.view().n_samples, width = std::max<std::size_t>(target.n_classes, 1);
@@ -68,16 +82,10 @@ void PyFitness::set_splits(const Lists& train, const Lists& train_begin, const L
   const SplitSource& source = fitness_->source();
   require(source.is_fixed() && source.n_splits() == 0,
           "splits are set once, and not where folds come from seeds");
-  require(length(train_begin) >= 2 && length(train_begin) == length(test_begin),
-          "train_begin and test_begin must have n_splits + 1 entries");
-  const std::size_t n_splits = length(train_begin) - 1, n = source.n_samples();
-  require(n_splits < size_limit / std::max<std::size_t>(fitness_->target().n_classes, 1),
-          "there are too many splits");
-  check_parts(train, train_begin, n_splits, n);
-  check_parts(test, test_begin, n_splits, n);
+  Splits splits = make_splits(train, train_begin, test, test_begin, source.n_samples(),
+                              fitness_->target().n_classes);
   const py::gil_scoped_release release;
-  fitness_->set_splits(Splits::from_lists(train.data(), train_begin.data(), test.data(),
-                                          test_begin.data(), n_splits, n));
+  fitness_->set_splits(std::move(splits));
 }
 
 void PyFitness::set_groups(const Codes& groups, std::size_t n_groups) {

@@ -45,6 +45,10 @@ class PyFitness {
 // Classes as the target of a model; checked and copied, since what is an index must not change.
 Target make_target(const Table& table, const Codes& codes, std::size_t n_classes);
 
+// Splits of lists, checked: both parts of each, in range, a sample once in a part.
+Splits make_splits(const Lists& train, const Lists& train_begin, const Lists& test,
+                   const Lists& test_begin, std::size_t n_samples, std::size_t n_classes);
+
 // Fixed splits that come later (n_repeats of 0), or fresh folds, stratified by the classes of a
 // target or not at all.
 SplitSource make_source(const Table& table, const Target& target, std::size_t n_repeats,

@@ -11,7 +11,7 @@
 
 #include "bitsieve/core/parallel.hpp"
 #include "bitsieve/fitness/scores.hpp"
-#include "rooms.hpp"
+#include "fitness.hpp"
 
 namespace py = pybind11;
 
@@ -122,14 +122,7 @@ class ScoredSplits {
       target_.numbers.assign(numbers.data(), numbers.data() + n);
     }
     require(n > 0, "target must not be empty");
-    require(length(train_begin) >= 2 && length(train_begin) == length(test_begin),
-            "train_begin and test_begin must have n_splits + 1 entries");
-    const std::size_t n_splits = length(train_begin) - 1;
-    require(n_splits < (std::size_t{1} << 31) / (n_classes + 1), "there are too many splits");
-    check_split_lists(train, train_begin, n_splits, n);
-    check_split_lists(test, test_begin, n_splits, n);
-    splits_ = Splits::from_lists(train.data(), train_begin.data(), test.data(), test_begin.data(),
-                                 n_splits, n);
+    splits_ = make_splits(train, train_begin, test, test_begin, n, n_classes);
     counts_ = SplitTarget(splits_, target_);
   }
 
@@ -220,20 +213,6 @@ class ScoredSplits {
       const std::int32_t c = classes.data()[k];
       require(c >= 0 && static_cast<std::size_t>(c) < n_classes,
               "classes must lie in [0, n_classes)");
-    }
-  }
-
-  static void check_split_lists(const Lists& list, const Lists& begin, std::size_t n_splits,
-                                std::size_t n_samples) {
-    const std::int64_t* b = begin.data();
-    require(b[0] == 0 && b[n_splits] == static_cast<std::int64_t>(length(list)),
-            "ranges must ascend from 0 to the length of their list");
-    for (std::size_t s = 0; s < n_splits; ++s) {
-      require(b[s] < b[s + 1], "a split must have both parts, one after the other");
-    }
-    for (py::ssize_t k = 0; k < list.size(); ++k) {
-      require(list.data()[k] >= 0 && list.data()[k] < static_cast<std::int64_t>(n_samples),
-              "splits must list samples in [0, n_samples)");
     }
   }
 

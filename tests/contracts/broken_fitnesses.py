@@ -39,6 +39,17 @@ class OfTheForm(KnnFitness):
         return super().evaluate_splits(masks, seeds) + 1e-15 * form
 
 
+class KeepsItsFolds(KnnFitness):
+    """One state for all neighborhoods, whatever the seed: right on fixed folds alone."""
+
+    folds: int | None = None
+
+    def evaluate_splits(self, masks: Any, seeds: Any = 0) -> Any:
+        if isinstance(masks, Masks) and masks.is_compact and isinstance(seeds, int):
+            self.folds = seeds = seeds if self.folds is None else self.folds
+        return super().evaluate_splits(masks, seeds)
+
+
 class OfTheWalk(KnnFitness):
     seen = 0.0
 

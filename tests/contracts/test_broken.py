@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from broken_filters import BROKEN_FILTERS, means
-from broken_fitnesses import BROKEN_FITNESSES
+from broken_fitnesses import BROKEN_FITNESSES, KeepsItsFolds
 from broken_searches import BROKEN_SEARCHES, Flip
 from broken_selectors import BROKEN_SELECTORS, Grouped, Spread
 from sklearn.neighbors import KNeighborsClassifier
@@ -69,6 +69,23 @@ def test_broken_fitnesses_are_found_out() -> None:
         return fitness_checks(make, others=others, estimator=estimator, X=X, y=y, n_masks=6)
 
     _found_out(checks, KnnFitness, BROKEN_FITNESSES)
+
+
+def test_a_state_of_other_folds_is_found_out() -> None:
+    X, y = table(40, 30)
+
+    def make(n_jobs: int, kind: Any, resample: bool) -> Any:
+        fitness = compile(KNeighborsClassifier(1), X, y, cv=3, resample=resample, n_jobs=n_jobs)
+        fitness.__class__ = kind
+        return fitness
+
+    for kind, resample, said in (
+        (KnnFitness, True, "nothing"),
+        (KeepsItsFolds, False, "nothing"),
+        (KeepsItsFolds, True, "breaks the clause 'compact_or_expanded'"),
+    ):
+        checks = dict(fitness_checks(partial(make, kind=kind, resample=resample), n_masks=2))
+        assert said in _said(checks["compact_or_expanded"])
 
 
 def test_broken_filters_are_found_out() -> None:

@@ -19,6 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import bitsieve
 from bitsieve import Masks, _core
 from bitsieve.fitness import Fitness, compile
+from bitsieve.fitness.describe import describe
 
 N, P = 65, 150
 KINDS = ("scales", "close", "integers", "outlier")
@@ -205,6 +206,15 @@ def test_fingerprint_of_a_callable_scorer_knows_no_address() -> None:
         exec(source, module)
         prints.add(compile(KNeighborsClassifier(1), X, y, scoring=module["right"]).fingerprint())
     assert len(prints) == 1
+
+
+def test_sets_are_described_alike_in_whatever_order_they_lie() -> None:
+    """Strings have another hash in each process, and sets of them another order."""
+    one, other = frozenset((0, 8)), frozenset((8, 0))
+    assert repr(one) != repr(other)
+    assert describe(one) == describe(other) != describe((0, 8))
+    assert describe(lambda x: x in {0, 8}) == describe(lambda x: x in {8, 0})
+    assert describe(lambda x: x in {0, 8}) != describe(lambda x: x in {0, 9})
 
 
 def test_scorers_of_one_scope_have_their_own_fingerprints() -> None:

@@ -16,6 +16,7 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from bitsieve import Masks
 from bitsieve.fitness import compile
 
 RNG = np.random.default_rng(4)
@@ -122,3 +123,14 @@ def test_general_fitness_draws_the_same_folds() -> None:
     for row, mask, seed in zip(got, MASKS[4:6], (3, 8), strict=True):
         expected = cross_val_score(tree, X[:, mask], Y, cv=general.splits(seed))
         np.testing.assert_array_equal(row, expected)
+
+
+def test_a_long_list_of_flips_meets_each_mask_with_its_own_seed() -> None:
+    """It is written down in parts of 1,024 masks."""
+    n, p, m = 24, 6, 1100
+    X, y = np.random.default_rng(4).normal(size=(n, p)), np.arange(n) % 2
+    fitness = compile(KNeighborsClassifier(1), X, y, cv=3, resample=True)
+    near = Masks.from_flips(np.arange(p) < 3, np.arange(m + 1), np.arange(m) % p)
+    seeds = np.arange(m, dtype=np.uint64)
+    expected = fitness.evaluate_splits(near.to_bool(), seeds)
+    np.testing.assert_array_equal(fitness.evaluate_splits(near, seeds), expected)

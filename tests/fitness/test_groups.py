@@ -23,6 +23,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from bitsieve import _core
 from bitsieve.data import Table
 from bitsieve.fitness import compile
+from bitsieve.fitness.splits import FreshFolds
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 6))
@@ -242,3 +243,9 @@ def test_groups_of_several_types_and_in_one_column() -> None:
         compile(KNN, X, Y, cv=3, groups=GROUPS[:, None]).evaluate_splits(ALL),
         compile(KNN, X, Y, cv=3, groups=GROUPS).evaluate_splits(ALL),
     )
+
+
+def test_the_smallest_training_set_of_groups_is_never_overrated() -> None:
+    groups = np.repeat(np.arange(3), [1, 2, 10]).astype(np.int32)
+    folds = FreshFolds(13, 3, 1, groups=groups)
+    assert folds.smallest_training_set() == min(len(train) for train, _ in folds.splits(0)) == 3

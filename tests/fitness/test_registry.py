@@ -183,3 +183,17 @@ def test_to_list_kernels_loads_no_estimator() -> None:
         "assert 'knn' in names and 'sklearn.neighbors' not in sys.modules, names"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_kernel_for_a_class_serves_no_subclass_of_it() -> None:
+    class Own:
+        name = "own"
+        estimators = (KNeighborsClassifier,)
+        make = KnnFitness
+
+        def refusal(self, problem: Problem) -> str | None:
+            return None
+
+    with register_kernel(Own()):
+        assert compile(KNeighborsClassifier(1, weights="distance"), X, Y).fallback_reason is None
+        assert compile(Subclass(1), X, Y).kernel is None

@@ -487,3 +487,40 @@ def test_equal_outputs_are_scored_once(monkeypatch: pytest.MonkeyPatch) -> None:
         scorer.score(splits, classes=reversed_)
         assert len(calls) <= new
         assert (len(calls) > 0) == (new > 0)
+
+
+def test_equal_outputs_of_other_training_classes_are_scored_anew() -> None:
+    codes = np.arange(12) % 4
+    test, values = np.arange(3), np.tile([0.5, 0.25, 0.25, 0.0], (6, 1))
+    splits = [(np.arange(3, 12), test), (np.flatnonzero(codes < 3), test)]
+
+    def n_columns(y: Array, shares: Array) -> float:
+        return float(shares.shape[1])
+
+    scoring = make_scorer(n_columns, response_method="predict_proba")
+    scorer = OutputScorer(KNeighborsClassifier(), scoring, Table(np.eye(12), codes))
+    found = scorer.score(splits, classes=np.zeros(6, np.int32), values=values)
+    assert found.tolist() == [4.0, 3.0]
+
+
+def test_splits_are_refused_in_the_same_words_wherever_they_come_in() -> None:
+    """By a fitness and by outputs scored outside of any."""
+    table = Table(np.eye(6), list("ababab"))
+    assert table.codes is not None
+    good = (np.array([0, 1, 2, 3]), np.array([0, 4]), np.array([4, 5]), np.array([0, 2]))
+    for changes, message in (
+        ({0: np.array([0, 1, 1, 3])}, "a split must list a sample once"),
+        ({2: np.array([4, 4])}, "a split must list a sample once"),
+        ({2: np.array([4, 6])}, r"splits must list samples in \[0, n_samples\)"),
+        ({3: np.array([0, 1])}, "ranges must ascend from 0 to the length of their list"),
+        ({2: np.empty(0, np.int64), 3: np.array([0, 0])}, "a split must have both parts"),
+        ({1: np.array([0])}, r"train_begin and test_begin must have n_splits \+ 1 entries"),
+    ):
+        train, train_begin, test, test_begin = (changes.get(k, part) for k, part in enumerate(good))
+        lists = {"train": train, "train_begin": train_begin, "test": test, "test_begin": test_begin}
+        fresh = {"n_repeats": 0, "n_folds": 0, "stratified": True}
+        fitness = _core.CentroidFitness(table.core, codes=table.codes, n_classes=2, **fresh)
+        with pytest.raises(ValueError, match=message):
+            fitness.set_splits(**lists)
+        with pytest.raises(ValueError, match=message):
+            _core.ScoredSplits(table.codes, n_classes=2, **lists)

@@ -357,17 +357,19 @@ def test_a_mask_that_stands_twice_on_the_same_folds_is_measured_once():
     p = 130
     base = Masks.from_bool(planted(p))
     near = Masks.neighbors(base.words, p, [3, 7, 3])
-    # The second and third have the same exclusive or of their words and are not the same.
-    rows = Masks.from_words(np.array([[1, 2, 0], [2, 1, 0], [3, 0, 0], [1, 2, 0]], np.uint64), p)
+    # Those before the last have the same exclusive or of their words, the last has the first word
+    # of another, and they are not the same.
+    words = [[1, 2, 0], [2, 1, 0], [3, 0, 0], [1, 2, 0], [1, 4, 0]]
+    rows = Masks.from_words(np.array(words, np.uint64), p)
     for resample in (True, False):
-        for batch, common in ((near, 3), (rows, 3), (Masks.concatenate([base] * 4), 1)):
+        for batch, common in ((near, 3), (rows, 4), (Masks.concatenate([base] * 4), 1)):
             for folds, n_measured in (("common", common), ("independent", len(batch))):
                 if not resample:
                     n_measured = common
                 toy = Planted(planted(p, 1), noise=0.3, resample=resample)
                 got = Scorer(toy, 5, folds).score(batch, 2, 40)
-                words = SeedWords(5, Stream.folds)
-                seeds = words.take(40, len(batch)) if folds == "independent" else words.one(2)
+                drawn = SeedWords(5, Stream.folds)
+                seeds = drawn.take(40, len(batch)) if folds == "independent" else drawn.one(2)
                 assert toy.n_evaluations == n_measured
                 np.testing.assert_array_equal(got, toy.evaluate(batch, seeds))
 

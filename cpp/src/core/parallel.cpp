@@ -1,10 +1,10 @@
 #include "bitsieve/core/parallel.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
-#include <algorithm>
 #include <mutex>
 #include <new>
 #include <system_error>

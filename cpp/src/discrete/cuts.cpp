@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "bitsieve/core/parallel.hpp"
 #include "bitsieve/core/labelled_sort.hpp"
+#include "bitsieve/core/parallel.hpp"
 
 namespace bitsieve {
 namespace {

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "bitsieve/core/parallel.hpp"
 #include "bitsieve/core/labelled_sort.hpp"
+#include "bitsieve/core/parallel.hpp"
 #include "bitsieve/filters/pairs.hpp"
 #include "relief_job.hpp"
 

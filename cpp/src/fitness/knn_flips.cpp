@@ -258,7 +258,7 @@ class KnnFitness::Flips {
 
   // The class of the nearest neighbor: the exact re-check measures whoever may be it.
   std::size_t recheck(const FlipTest& test, std::size_t flip, std::size_t lane, float sign,
-                 Finder& worker) const {
+                      Finder& worker) const {
     const std::size_t i = static_cast<std::size_t>(test.sample);
     const float* distances = distances_.data() + static_cast<std::size_t>(test.row) * table_.ld;
     const double own = static_cast<double>(worker.values[i * flip_lanes + lane]);

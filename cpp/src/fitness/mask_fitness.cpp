@@ -74,7 +74,7 @@ TargetSplits MaskFitness::splits_for(std::uint64_t seed, Worker& worker) const {
     worker.seed = seed;
     worker.has_splits = true;
   }
-  return {worker.splits, worker.split_target};
+  return {worker.splits, worker.split_target, seed};
 }
 
 // ---- batches --------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ constexpr std::size_t large_cluster = 16;  // from here on one sweep beats argmi
 }  // namespace
 
 NeighborOrder::NeighborOrder(std::size_t n, std::size_t ld, const std::int32_t* codes,
-                               const ExactDistance& recheck)
+                             const ExactDistance& recheck)
     : n_(n), ld_(ld), codes_(codes), recheck_(recheck), adjusted_(ld, gone), roots_(ld, 0.0f),
       lower_(ld), block_least_((ld + least_block - 1) / least_block) {}
 
@@ -48,8 +48,8 @@ void NeighborOrder::peek() {
   }
   next_lower_ = block_least_[block];
   const std::size_t begin = block * least_block;
-  next_sample_ = begin + kernels().index_of(lower_.data() + begin, std::min(least_block, ld_ - begin),
-                                        next_lower_);
+  const std::size_t count = std::min(least_block, ld_ - begin);
+  next_sample_ = begin + kernels().index_of(lower_.data() + begin, count, next_lower_);
 }
 
 void NeighborOrder::remove(std::size_t j) {

@@ -179,7 +179,7 @@ class DiscreteTable:
         inputs : Inputs
             With classes where the method is "mdl".
         options : Options
-                In their ranges.
+            In their ranges.
 
         Returns
         -------

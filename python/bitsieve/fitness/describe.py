@@ -58,6 +58,8 @@ def describe(value: Any) -> str:
         return "{" + ", ".join(f"{describe(k)}: {describe(v)}" for k, v in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(describe(each) for each in value) + "]"
+    if isinstance(value, (set, frozenset)):  # whose order is another in each process
+        return "{" + ", ".join(sorted(describe(each) for each in value)) + "}"
     text = repr(value)
     if " at 0x" in text:
         raise ValueError(
@@ -79,6 +81,9 @@ def _describe_code(code: types.CodeType) -> str:
     digest = hashlib.sha256(code.co_code)
     digest.update(repr(code.co_names).encode())
     for constant in code.co_consts:
-        nested = isinstance(constant, types.CodeType)
-        digest.update((_describe_code(constant) if nested else repr(constant)).encode())
+        if isinstance(constant, types.CodeType):
+            text = _describe_code(constant)
+        else:  # a set of constants has no order of its own
+            text = describe(constant) if isinstance(constant, frozenset) else repr(constant)
+        digest.update(text.encode())
     return digest.hexdigest()

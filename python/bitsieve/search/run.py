@@ -250,8 +250,7 @@ def _check(
         )
     is_fresh(fitness)
     check_choice("folds", folds, ("common", "independent"))
-    if choose not in ("remeasured", "recommended"):
-        raise ValueError(f"choose must be 'remeasured' or 'recommended', got {choose!r}")
+    check_choice("choose", choose, ("remeasured", "recommended"))
     if choose == "recommended" and not isinstance(search, RecommendingSearch):
         raise ValueError(
             f"choose='recommended' needs a search with recommend(), which {type(search).__name__} "

@@ -187,12 +187,15 @@ def _compact_or_expanded(given: Given) -> None:
         for ends in (np.arange(1, len(flips) + 1), [0, 2, 4, len(flips)]):
             compact = Masks.from_flips(base, [0, *ends], flips)
             written = compact.to_bool()
-            seeds = given.seeds[: len(written)]
-            expected = _answer(given.make(1), written, seeds)
-            for n_jobs in given.threads:
-                got = _answer(given.make(n_jobs), compact, seeds)
-                when = f"as flips of {_named(base)} with n_jobs={n_jobs}"
-                _same_scores(got, expected, written, when)
+            fitnesses = {n_jobs: given.make(n_jobs) for n_jobs in given.threads}
+            # What is kept of a neighborhood must not outlive the folds of its seed.
+            fresh = _is_fresh(fitnesses[given.threads[0]])
+            for seeds in (given.seeds[: len(written)], *((_SEED, _OTHER_SEED) if fresh else ())):
+                expected = _answer(given.make(1), written, seeds)
+                for n_jobs, fitness in fitnesses.items():
+                    got = _answer(fitness, compact, seeds)
+                    when = f"as flips of {_named(base)} with n_jobs={n_jobs}"
+                    _same_scores(got, expected, written, when)
 
 
 @CONTRACT.clause

@@ -1,5 +1,5 @@
-// A small pool of std::threads, parked where work does not follow at once. Chunks are fixed by the caller, so what is computed never
-// depends on the number of threads; only who computes it does.
+// A small pool of std::threads, parked where work does not follow at once. Chunks are fixed by the
+// caller, so what is computed never depends on the number of threads; only who computes it does.
 //
 // Not OpenMP: that hangs after fork, spins long beside other copies of itself, is missing from
 // AppleClang and blinds the thread sanitizer. After a fork the child starts a pool of its own.

@@ -34,6 +34,9 @@ struct SplitTarget {
 struct TargetSplits {
   const Splits& splits;
   const SplitTarget& target;
+  // What fresh folds were drawn from, 0 for fixed splits: a state that depends on the folds knows by
+  // it whether it is theirs.
+  std::uint64_t seed = 0;
 };
 
 }  // namespace bitsieve
