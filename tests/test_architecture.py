@@ -331,6 +331,8 @@ def test_every_public_name_is_there() -> None:
     for name in bitsieve.__all__:
         assert getattr(bitsieve, name) is not None
     assert sorted(bitsieve.__all__) == dir(bitsieve)
+    rooms = {path.parent.name for path in PACKAGE.glob("[a-z]*/__init__.py")} - {"cli"}
+    assert rooms <= set(bitsieve.__all__)
     with pytest.raises(AttributeError, match="module 'bitsieve' has no attribute 'nothing'"):
         bitsieve.nothing  # noqa: B018
 

@@ -73,6 +73,25 @@ def test_python_blocks_of_a_page_run(page: Path) -> None:
         exec(compile(block, str(page), "exec"), namespace)
 
 
+def test_index_finds_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    page = ROOT / "docs/index.md"
+    (block,) = _blocks(page, "python")
+    for seed in (0, 1, 2):
+        seeded = block.replace("random_state=0", f"random_state={seed}")
+        exec(compile(seeded, str(page), "exec"), {})
+    first, *others = capsys.readouterr().out.splitlines()
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    assert f"`{first}`" in text
+    assert f"for table and search alike, find {others[0][0]} and {others[1][0]}:" in text
+
+
+def test_pytest_is_given_lists_of_clauses() -> None:
+    # It warns of iterators, and refuses them from version 10 on.
+    texts = [ROOT / "docs/testing.md", Path(bitsieve.testing.__file__)]
+    found = [re.findall(r'"check"\), (.*)\)', text.read_text(encoding="utf-8")) for text in texts]
+    assert all(each and each[0].startswith("list(") for each in found)
+
+
 # ---- docstrings ----------------------------------------------------------------------------
 
 

@@ -39,6 +39,7 @@ __all__ = [
     "available_isas",
     "data",
     "datasets",
+    "discrete",
     "evaluation",
     "filters",
     "fitness",
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from bitsieve import (
         data,
         datasets,
+        discrete,
         evaluation,
         filters,
         fitness,

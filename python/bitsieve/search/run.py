@@ -71,7 +71,7 @@ def run(
         Stop after so many iterations without a new best; under "recommended" without a
         recommendation of a higher score than all before.
     callbacks : iterable of callable
-        Each is called with a :class:`Iteration` after each iteration; a true answer stops the run.
+        Each is called with an :class:`Iteration` after each iteration; a true answer stops the run.
     checkpoint : str or path, optional
         A directory. The run's file in it is named by a fingerprint of the fitness, the search,
         the seed policy and the version; limits are no part of it, so a finished run goes on where

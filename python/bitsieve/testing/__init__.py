@@ -11,7 +11,7 @@
 for what input. ``..._checks`` yields the same clauses as ``(name, check)``, so that a test runner
 lists them one by one::
 
-    @pytest.mark.parametrize(("clause", "check"), search_checks(MySearch))
+    @pytest.mark.parametrize(("clause", "check"), list(search_checks(MySearch)))
     def test_my_search(clause, check):
         check()
 
