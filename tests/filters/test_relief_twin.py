@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 import twin_relief as twin
-from bitsieve.filters.relief._neighbors import Method
 from each import each, each_isa
 
 from bitsieve import _core, filters
 from bitsieve._random import Random, Stream
 from bitsieve.filters.relief import _dispatch
 from bitsieve.filters.relief._general import general_scores, pair_distances
+from bitsieve.filters.relief._neighbors import Method
 from bitsieve.filters.relief._problem import Problem
 
 THRESHOLD = ("surf", "surf_star", "multisurf", "multisurf_star", "swrf_star")
