@@ -15,8 +15,15 @@ from broken_searches import BROKEN_SEARCHES, Flip
 from broken_selectors import BROKEN_SELECTORS, Grouped, Spread
 from sklearn.neighbors import KNeighborsClassifier
 
+from bitsieve.filters import f_test
 from bitsieve.fitness import KnnFitness, compile
-from bitsieve.testing import filter_checks, fitness_checks, search_checks, selector_checks
+from bitsieve.testing import (
+    check_filter,
+    filter_checks,
+    fitness_checks,
+    search_checks,
+    selector_checks,
+)
 from bitsieve.testing._contract import Check
 from bitsieve.testing._draws import table
 
@@ -105,5 +112,7 @@ def test_broken_selectors_are_found_out() -> None:
 def test_what_a_suite_is_told() -> None:
     with pytest.raises(ValueError, match="has no clause 'pickle': did you mean 'pickles'"):
         list(selector_checks(Spread(), skip="pickle"))
+    with pytest.raises(ValueError, match=r"target must be one of 'classes', .* got 'class'"):
+        check_filter(f_test, target="class")  # type: ignore[arg-type]
     names = [name for name, _ in selector_checks(Spread(), skip=["pickles"])]
     assert names == [name for name in BROKEN_SELECTORS if name != "pickles"]

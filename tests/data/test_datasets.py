@@ -135,16 +135,19 @@ def test_same_seed_same_table():
 @pytest.mark.parametrize(
     ("kwargs", "words"),
     [
-        ({"n_classes": 1}, "two classes or more"),
+        ({"n_classes": 1}, "n_classes must be a whole number from 2 on, got 1"),
         ({"n_samples": 2, "n_classes": 3}, "n_classes=3, n_samples=2"),
         ({"n_features": 30}, "n_informative=20 and n_redundant=20 must not .* n_features=30"),
-        ({"n_informative": -1}, "must not be negative"),
+        ({"n_informative": -1}, "n_informative must be a whole number from 0 on"),
         ({"n_informative": 0}, "made of informative ones"),
-        ({"n_batches": 0}, "n_batches must be 1 or more"),
-        ({"class_sep": -1.0}, "class_sep and batch_effect must not be negative"),
+        ({"n_batches": 0}, "n_batches must be a whole number from 1 on"),
+        ({"class_sep": -1.0}, "class_sep must be a finite number from 0 on, got -1.0"),
+        ({"class_sep": float("nan")}, "class_sep must be a finite number from 0 on, got nan"),
+        ({"batch_effect": "none"}, "batch_effect must be a finite number from 0 on"),
+        ({"n_samples": 100.0}, "n_samples must be a whole number from 1 on, got 100.0"),
         ({"random_state": -1}, r"random_state must lie in \[0, 2\*\*64\)"),
         ({"random_state": "x"}, "random_state must be a whole number"),
-        ({"n_features": 0, "n_informative": 0, "n_redundant": 0}, "n_features must be 1 or more"),
+        ({"n_features": 0, "n_informative": 0, "n_redundant": 0}, "n_features must be a whole"),
     ],
 )
 def test_bad_arguments(kwargs, words):

@@ -25,7 +25,8 @@ def test_every_form_of_a_table_comes_out_alike() -> None:
     forms: list[Any] = [
         X, X.tolist(), np.asfortranarray(X), X.astype(object), X[:, ::-1][:, ::-1], frame,
         polars.DataFrame(X, schema=["a", "b", "c"]), Table(X, Y, names=["a", "b", "c"]),
-        scipy.sparse.csr_array(X), scipy.sparse.coo_matrix(X),
+        *(scipy.sparse.csr_array(X).asformat(f) for f in ("csr", "csc", "lil", "dok", "dia")),
+        scipy.sparse.coo_matrix(X),
     ]  # fmt: skip
     for given in forms:
         for options in ({}, {"defer": True}, {"categories": True, "distinct": "all"}):
@@ -41,6 +42,12 @@ def test_every_form_of_a_table_comes_out_alike() -> None:
             assert found.classes.tolist() == ["a", "b"]
             assert not found.discrete.any()
             assert not found.has_missing
+    whole = scipy.sparse.dok_array(X.astype(np.int64))  # has no array of its entries
+    found = check_input(whole, Y, sparse=True, distinct="all")
+    np.testing.assert_array_equal(found.X.toarray(), whole.toarray())
+    whole[1, 0], whole[2, 0] = 2**53, 2**53 + 1
+    with pytest.raises(ValueError, match=r"merge in float64, as those of 1 column \(number 0\)"):
+        check_input(whole, Y, sparse=True, distinct="all")
     assert check_input(X, Y).X is X
     from_table = check_input(Table(X, Y, names=["a", "b", "c"]))
     assert from_table.names == ["a", "b", "c"]

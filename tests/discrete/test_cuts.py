@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from bitsieve import filters
+from bitsieve.data import Table
 from bitsieve.discrete import find_cuts
 
 METHODS = ("mdl", "equal_width", "equal_frequency", "mean_sd")
@@ -58,3 +59,23 @@ def test_refusals() -> None:
         cuts.apply([[1.0, np.nan]])
     with pytest.raises(ValueError, match="method='mdl' needs y"):
         find_cuts([[0.0], [1.0]])
+
+
+def test_named_columns_come_in_their_order() -> None:
+    frame = pd.DataFrame({"a": [0.0, 4.0], "b": [1.0, 2.0], "c": ["x", "y"]})
+    named = find_cuts(frame, method="mean_sd")
+    for other, said in (
+        (
+            frame[["b", "a", "c"]],
+            "column number 0 of X is 'b', but the cut points are of 'a'",
+        ),
+        (frame.rename(columns={"c": "d"}), "column number 2 of X is 'd', .* in the same order"),
+        (frame[["a", "c"]], "X has 2 features, but the cut points are of 3"),
+        (Table(np.eye(3), names=["a", "c", "b"]), "column number 1 of X is 'c'"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            named.apply(other)
+    numbers = find_cuts(frame[["a", "b"]], method="mean_sd")
+    codes = numbers.apply(frame[["a", "b"]]).codes
+    for same in (frame[["a", "b"]].to_numpy(), Table(frame[["a", "b"]], names=["a", "b"])):
+        np.testing.assert_array_equal(numbers.apply(same).codes, codes)

@@ -408,6 +408,25 @@ def test_a_fitness_without_a_fingerprint(tmp_path):
 # -- a disk that refuses ---------------------------------------------------------------------------
 
 
+def test_ctrl_c_while_a_checkpoint_is_packed_is_ctrl_c(tmp_path, monkeypatch):
+    whole = spsa_run(toy(), max_iter=20)
+    pack, strikes = np.savez, [True]
+
+    def struck(buffer, **arrays):
+        if strikes:
+            strikes.clear()
+            with zipfile.ZipFile(buffer, "w") as archive:
+                archive.open("half.npy", "w")
+                raise KeyboardInterrupt  # close() finds the open member and raises a ValueError
+        pack(buffer, **arrays)
+
+    monkeypatch.setattr(np, "savez", struck)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        spsa_run(toy(), max_iter=20, checkpoint=tmp_path)
+    assert caught.value.partial_result.n_iterations == 1
+    assert_same_run(spsa_run(toy(), max_iter=20, checkpoint=tmp_path), whole)
+
+
 def test_a_full_disk_costs_the_checkpoint_but_not_the_run(tmp_path, monkeypatch):
     spsa_run(toy(), checkpoint=tmp_path, max_iter=10)
     before = the_file(tmp_path).read_bytes()

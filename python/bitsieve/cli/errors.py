@@ -57,7 +57,7 @@ def _fail(message: str, code: int) -> NoReturn:
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Iteration exceptions into one line and an exit code."""
+    """Turn exceptions into one line and an exit code."""
     try:
         yield
     except (typer.Exit, SystemExit):

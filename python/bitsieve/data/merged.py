@@ -63,7 +63,8 @@ def _long_columns(X: Any) -> Iterator[tuple[int, NDArray[Any]]]:
     if isinstance(X, Table):
         return
     if hasattr(X, "tocsc") and hasattr(X, "nnz"):
-        if X.dtype.kind in "iu" and _is_long(X.data):
+        # Only 8 bytes hold such numbers, and not every format has an array of its entries.
+        if X.dtype.kind in "iu" and X.dtype.itemsize == 8:
             columns = X.tocsc()
             for j, (begin, end) in enumerate(zip(columns.indptr, columns.indptr[1:], strict=False)):
                 if _is_long(columns.data[begin:end]):

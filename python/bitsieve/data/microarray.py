@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import RandomState, key_of
+from bitsieve._checks import RandomState, check_int, check_number, key_of
 from bitsieve._random import Random, Stream
 
 __all__ = ["Microarray", "make_microarray"]
@@ -123,10 +123,8 @@ def make_microarray(
     (3, 3)
     """
     _check(n_samples, n_features, n_informative, n_redundant, n_classes, n_batches)
-    if class_sep < 0 or batch_effect < 0:
-        raise ValueError(
-            f"class_sep and batch_effect must not be negative, got {class_sep}, {batch_effect}"
-        )
+    class_sep = check_number("class_sep", class_sep, 0, closed="left")
+    batch_effect = check_number("batch_effect", batch_effect, 0, closed="left")
     seed = key_of(random_state)
     random = Random(seed, Stream.microarray)
     y = random.permutation(n_samples) % n_classes
@@ -185,19 +183,23 @@ def _check(
     n_classes: int,
     n_batches: int,
 ) -> None:
-    if n_classes < 2 or n_samples < n_classes:
+    for name, value, least in (
+        ("n_samples", n_samples, 1),
+        ("n_features", n_features, 1),
+        ("n_informative", n_informative, 0),
+        ("n_redundant", n_redundant, 0),
+        ("n_classes", n_classes, 2),
+        ("n_batches", n_batches, 1),
+    ):
+        check_int(name, value, least)
+    if n_samples < n_classes:
         raise ValueError(
-            f"expected two classes or more and a sample of each, got n_classes={n_classes}, "
-            f"n_samples={n_samples}"
+            f"expected a sample of each class, got n_classes={n_classes}, n_samples={n_samples}"
         )
-    if min(n_informative, n_redundant) < 0 or n_informative + n_redundant > n_features:
+    if n_informative + n_redundant > n_features:
         raise ValueError(
-            f"n_informative={n_informative} and n_redundant={n_redundant} must not be negative "
-            f"nor exceed n_features={n_features} together"
+            f"n_informative={n_informative} and n_redundant={n_redundant} must not exceed "
+            f"n_features={n_features} together"
         )
-    if n_features < 1:
-        raise ValueError(f"n_features must be 1 or more, got {n_features}")
     if n_redundant and not n_informative:
         raise ValueError("redundant features are made of informative ones, and n_informative=0")
-    if n_batches < 1:
-        raise ValueError(f"n_batches must be 1 or more, got {n_batches}")

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from bitsieve._checks import check_choice
 from bitsieve._errors import plural
 from bitsieve._threads import effective_n_jobs
+from bitsieve.data.frames import column_names, is_frame
 from bitsieve.data.inputs import Inputs, check_input
+from bitsieve.data.table import Table
 from bitsieve.discrete._cuts import Cuts
 from bitsieve.discrete._levels import (
     METHODS,
@@ -103,6 +105,7 @@ class CutPoints:
         """
         n_threads = effective_n_jobs(n_jobs)
         keep = self.missing == "level"
+        self._refuse_other_names(X)
         inputs = check_input(
             self.categories.encode(X),
             target=False,
@@ -120,6 +123,23 @@ class CutPoints:
         n_levels = self.n_levels
         absent = n_levels - 1 if keep else np.full_like(n_levels, -1)
         return DiscreteTable.of_levels(Levels(codes, n_levels), inputs.names, absent, n_threads)
+
+    def _refuse_other_names(self, X: Any) -> None:
+        """Refuse named columns in another order, which would be cut where others are."""
+        names = column_names(X) if is_frame(X) else X.names if isinstance(X, Table) else None
+        if self.names is None or names is None:
+            return
+        if len(names) != self.n_features:
+            raise ValueError(
+                f"X has {plural(len(names), 'feature')}, but the cut points are of "
+                f"{self.n_features}; pass the same columns"
+            )
+        for j, (name, own) in enumerate(zip(names, self.names, strict=True)):
+            if name != own:
+                raise ValueError(
+                    f"column number {j} of X is {name!r}, but the cut points are of {own!r}; pass "
+                    "the same columns in the same order"
+                )
 
 
 def find_cuts(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -376,9 +376,13 @@ class DiscreteTable:
         >>> DiscreteTable([[0], [2], [1]]).take([2, 0]).n_levels
         array([3], dtype=int32)
         """
-        rows = np.arange(self.n_samples)
+        wanted = np.atleast_1d(np.asarray(samples))
+        if wanted.ndim != 1:
+            raise ValueError(f"samples must be a list of positions or flags, got {wanted.ndim}D")
+        if wanted.size == 0:
+            raise ValueError("samples must be positions or flags, one at least, got none")
         try:
-            codes = np.ascontiguousarray(self.codes[np.atleast_1d(rows[np.asarray(samples)])])
+            codes = np.ascontiguousarray(self.codes[np.arange(self.n_samples)[wanted]])
         except IndexError as error:
             raise ValueError(
                 f"samples must be positions in [0, {self.n_samples}) or flags: {error}"
@@ -397,7 +401,7 @@ class DiscreteTable:
         return Variable(codes.astype(np.int32), int(self.n_levels[feature]))
 
     def _positions(self, features: Any) -> NDArray[np.int64]:
-        listed = [features] if is_whole(features) else list(features)
+        listed = list(features) if isinstance(features, Iterable) else [features]
         for feature in listed:
             if not is_whole(feature) or not 0 <= feature < self.n_features:
                 raise ValueError(

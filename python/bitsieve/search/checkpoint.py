@@ -163,7 +163,13 @@ class CheckpointStore:
         A refusal never ends a run: hours of search are worth more than their checkpoint.
         """
         buffer = io.BytesIO()
-        np.savez(buffer, **arrays)  # type: ignore[arg-type]
+        try:
+            np.savez(buffer, **arrays)  # type: ignore[arg-type]
+        except ValueError as error:
+            # A zip file that is closed in the midst of a member hides the Ctrl-C that struck there.
+            if isinstance(error.__context__, KeyboardInterrupt):
+                raise error.__context__ from None
+            raise
         document = {"schema": SCHEMA, "version": __version__, "fingerprint": self.name, **meta}
         document = json.loads(json.dumps(document, default=str))  # as it will be read
         document["digest"] = _digest(document, arrays)

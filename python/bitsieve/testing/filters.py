@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from bitsieve.testing._contract import Check
 from bitsieve.testing._filters import CONTRACT, Given, Target
@@ -41,7 +41,7 @@ def filter_checks(
     Raises
     ------
     ValueError
-        If a name in ``skip`` is that of no clause.
+        If ``target`` is none of these, or a name in ``skip`` that of no clause.
 
     Examples
     --------
@@ -49,6 +49,9 @@ def filter_checks(
     >>> checks = dict(filter_checks(f_test, target="either", p_values=True, sparse=True))
     >>> checks["constant_features_are_last"]()
     """
+    if target not in get_args(Target):  # no clause would look at anything
+        names = ", ".join(map(repr, get_args(Target)))
+        raise ValueError(f"target must be one of {names}, got {target!r}")
     given = Given(
         function, target, n_classes, greedy, p_values, positive, missing, categories, sparse
     )
@@ -100,7 +103,7 @@ def check_filter(
     AssertionError
         With the clause that does not hold, and for what input.
     ValueError
-        If a name in ``skip`` is that of no clause.
+        If ``target`` is none of these, or a name in ``skip`` that of no clause.
 
     Examples
     --------
