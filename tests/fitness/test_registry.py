@@ -79,7 +79,7 @@ def test_what_is_served_and_why_the_rest_is_not() -> None:
     }
     known = ", ".join(dict.fromkeys(e.rpartition(".")[2] for k in kernels() for e in k.estimators))
     refused += [
-        (each, {}, f"no kernel for {name}; kernels serve: {known}")
+        (each, {}, f"no compiled kernel for {name}; there is one for {known}")
         for each, name in strangers.items()
     ]
     for estimator, options, reason in refused:
@@ -167,7 +167,7 @@ def test_kernels_of_ones_own_are_asked_first_and_the_last_one_before() -> None:
     assert compile(GaussianNB(), X, Y).fallback_reason == "GaussianNB: none on Mondays"
     fallback = compile(Ridge(), X, Y).fallback_reason
     assert fallback is not None
-    assert "kernels serve: KNeighborsClassifier, GaussianNB" in fallback
+    assert "there is one for KNeighborsClassifier, GaussianNB" in fallback
     with pytest.raises(ValueError, match="a kernel named 'b' is registered already; give yours"):
         register_kernel(_Count("b", ()))
     nested.close()

@@ -199,7 +199,7 @@ def serve(problem: Problem) -> Fitness:
         served = dict.fromkeys(_class_name(each) for kernel in known for each in kernel.estimators)
         listed = ", ".join([*served][:_SHOWN])
         more = f" and {len(served) - _SHOWN} more" if len(served) > _SHOWN else ""
-        told = f"no kernel for {_name(estimator)}; kernels serve: {listed}{more}"
+        told = f"no compiled kernel for {_name(estimator)}; there is one for {listed}{more}"
     return GeneralFitness(problem, told)
 
 
