@@ -117,7 +117,7 @@ def _model(table: Table, kind: type, **settings: object) -> _core.MaskFitness:
         settings.setdefault("n_neighbors", 1)
     fresh = {"n_repeats": 2, "n_folds": 3, "stratified": True}
     model: _core.MaskFitness = kind(
-        table.core, codes=table.codes, n_classes=len(table.classes), **(fresh | settings)
+        table.core, target=table.codes, n_classes=len(table.classes), **(fresh | settings)
     )
     return model
 

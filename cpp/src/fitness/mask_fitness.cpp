@@ -20,6 +20,12 @@ MaskFitness::MaskFitness(std::shared_ptr<const Table> table, Target target, Spli
 
 MaskFitness::~MaskFitness() = default;
 
+void MaskFitness::require_classes() const {
+  if (!target_.is_classes()) {
+    throw std::invalid_argument("the target of this model must be classes");
+  }
+}
+
 // ---- sessions -------------------------------------------------------------------------------
 
 MaskFitness::Session::Session(MaskFitness& fitness) : fitness_(fitness) {

@@ -86,11 +86,11 @@ class CompiledFitness(Fitness):
         fresh = splits if isinstance(splits, FreshFolds) else None
         self._core = self._core_class(
             self.table.core,
-            codes=self.table.codes,
+            target=self._target,
             n_classes=self._n_classes,
             n_repeats=0 if fresh is None else fresh.n_repeats,
             n_folds=0 if fresh is None else fresh.n_folds,
-            stratified=fresh is None or fresh.strata is not None,
+            stratified=fresh is not None and fresh.strata is not None,
             **self._settings(),
         )
         if isinstance(splits, FixedSplits):
@@ -135,28 +135,38 @@ class CompiledFitness(Fitness):
 
     @property
     def _n_classes(self) -> int:
-        assert self.table.classes is not None
-        return len(self.table.classes)
+        return 0 if self.table.classes is None else len(self.table.classes)
+
+    @property
+    def _target(self) -> NDArray[np.int32] | NDArray[np.float64]:
+        """Classes as codes, or numbers."""
+        if self.table.codes is not None:
+            return self.table.codes
+        assert self.table.y is not None
+        return np.ascontiguousarray(self.table.y, dtype=np.float64)
 
     def seconds_per_evaluation(self) -> float:
         # n^2 (a k + b) for a mask of k features, with a and b from a trial on this machine.
         rows = np.linspace(0, self.n_samples - 1, min(self.n_samples, _TRIAL_SAMPLES), dtype=int)
         p = min(self.n_features, _TRIAL_FEATURES)
-        assert self.table.codes is not None
         part = np.ascontiguousarray(self.table.X[rows, :p])
         copy = make_feature_major(part)
         trial = self._core_class(
             _core.Table(
                 copy.features, n_samples=len(rows), X=part, max_abs=copy.max_abs, exact=False
             ),
-            codes=np.ascontiguousarray(self.table.codes[rows]),
+            target=np.ascontiguousarray(self._target[rows]),
             n_classes=self._n_classes,
             n_repeats=1,
             n_folds=2,
             stratified=False,
             **(self._settings() | self._trial_settings),
         )
-        score, seed = _core.Score("accuracy"), np.zeros(1, np.uint64)
+        if self._n_classes:
+            score = _core.Score("accuracy")
+        else:
+            score = _core.Score("mean_squared_error", reads="numbers")
+        seed = np.zeros(1, np.uint64)
         seconds = []
         for k in (1, p):
             words = Masks.from_indices([range(k)], p).words
