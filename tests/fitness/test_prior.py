@@ -67,9 +67,24 @@ def test_any_target_is_scored_as_by_scikit_learn(kind: str) -> None:
                 splits = fitness.splits(int(seeds[m]))
                 expected = cross_val_score(estimator, X, y, cv=splits, scoring=scoring)
                 np.testing.assert_allclose(found[m], expected, rtol=1e-12, atol=1e-14)
-    seconds = fitness.seconds_per_evaluation()
-    assert seconds is not None
-    assert 0 < seconds < 10
+
+
+def test_a_model_of_no_pairs_speaks_of_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in ("numbers", "classes"):
+        estimator, X, y = _data(kind)
+        with register_kernel(_Kernel()):
+            # Squares that overflow in float32 are no matter where none is taken.
+            fitness = compile(estimator, X * 1e25, y, scoring=("r2", "accuracy")[kind == "classes"])
+            assert fitness.kernel == "prior"
+            assert 0 < fitness.seconds_per_evaluation() < 10  # type: ignore[operator]
+            monkeypatch.setattr("bitsieve.fitness.compiler._MANY_STEPS", 41 * 70)
+            monkeypatch.setattr(_Prior, "seconds_per_evaluation", lambda self: 12.0)
+            message = "one evaluation will take about 12 seconds, and a search takes thousands"
+            with pytest.warns(UserWarning, match=message):
+                compile(estimator, X, y, scoring=("r2", "accuracy")[kind == "classes"])
+            monkeypatch.setattr("bitsieve.fitness.compiler._MANY_STEPS", 41 * 70 + 1)
+            compile(estimator, X, y, scoring=("r2", "accuracy")[kind == "classes"])
+            monkeypatch.undo()
 
 
 def test_numbers_are_refused_where_they_cannot_serve() -> None:
