@@ -38,10 +38,10 @@ MaskFitness::Session::Session(MaskFitness& fitness) : fitness_(fitness) {
 }
 
 void MaskFitness::forget() {
-  static_cast<void>(mutex_.release());  // never unlocked by anyone here: left behind
+  leave_behind(mutex_);  // never unlocked by anyone here
   mutex_ = std::make_unique<std::mutex>();
   owner_ = std::thread::id();
-  workers_.clear();
+  leave_behind(workers_);
   forget_states();
 }
 
