@@ -88,11 +88,12 @@ SplitSource make_source(const Table& table, const Target& target, std::size_t n_
 void PyFitness::set_splits(const Lists& train, const Lists& train_begin, const Lists& test,
                            const Lists& test_begin) {
   const SplitSource& source = fitness_->source();
-  require(source.is_fixed() && source.n_splits() == 0,
-          "splits are set once, and not where folds come from seeds");
   Splits splits = make_splits(train, train_begin, test, test_begin, source.n_samples(),
                               fitness_->target().n_classes);
-  const py::gil_scoped_release release;
+  // Under the GIL from here on, as is whoever asks whether there are splits: of two callers at once
+  // one is refused, and nobody evaluates before.
+  require(source.is_fixed() && source.n_splits() == 0,
+          "splits are set once, and not where folds come from seeds");
   fitness_->set_splits(std::move(splits));
 }
 
@@ -100,7 +101,9 @@ void PyFitness::set_groups(const Codes& groups, std::size_t n_groups) {
   const SplitSource& source = fitness_->source();
   require(!source.is_fixed(), "groups are for folds that come from seeds");
   check_groups(groups, source.n_samples(), n_groups, source.n_folds());
-  fitness_->set_groups({groups.data(), groups.data() + groups.size()}, n_groups);
+  std::vector<std::int32_t> copy(groups.data(), groups.data() + groups.size());
+  const py::gil_scoped_release release;  // another thread may hold the lock and want the GIL
+  fitness_->set_groups(std::move(copy), n_groups);
 }
 
 Numbers PyFitness::evaluate(const WordArray& words, const WordArray& seeds, const Score& score,

@@ -68,6 +68,10 @@ void MaskFitness::set_splits(Splits splits) {
 }
 
 void MaskFitness::set_groups(std::vector<std::int32_t> groups, std::size_t n_groups) {
+  const Session session(*this);
+  if (!workers_.empty()) {  // some may keep folds
+    throw std::invalid_argument("groups are set before the first evaluation");
+  }
   source_.set_groups(std::move(groups), n_groups);
 }
 

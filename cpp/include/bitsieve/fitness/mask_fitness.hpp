@@ -42,8 +42,8 @@ class MaskFitness {
   const SplitSource& source() const { return source_; }
   std::size_t n_words() const { return n_words_; }
 
-  // Before anything is evaluated: fixed splits, once; or groups that fresh folds keep together, a
-  // number in [0, n_groups) a sample.
+  // Before anything is evaluated: fixed splits, once, while nobody else looks (no session is taken);
+  // or groups that fresh folds keep together, a number in [0, n_groups) a sample (refused later).
   void set_splits(Splits splits);
   void set_groups(std::vector<std::int32_t> groups, std::size_t n_groups);
 
