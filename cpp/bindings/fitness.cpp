@@ -147,17 +147,17 @@ Numbers PyFitness::evaluate_flips(const WordArray& base, const Lists& flips, con
 // Predicted classes (n_masks, n_tests), or None where the target is numbers, and values
 // (n_masks, n_tests, n_values), or None where the model has none.
 py::tuple PyFitness::outputs(const WordArray& words, const WordArray& seeds, Threads n_threads) {
-  const std::size_t m = check_words(words, seeds), n_tests = fitness_->source().n_tests();
+  const std::size_t m = check_words(words, seeds);
   py::object classes = py::none(), values = py::none();
   std::int32_t* given = nullptr;
   double* numbers = nullptr;
   if (fitness_->target().is_classes()) {
-    Codes array({m, n_tests});
+    Codes array({m, n_tests()});
     given = array.mutable_data();
     classes = std::move(array);
   }
   if (n_values() > 0) {
-    Numbers array({m, n_tests, n_values()});
+    Numbers array({m, n_tests(), n_values()});
     numbers = array.mutable_data();
     values = std::move(array);
   }
@@ -263,6 +263,7 @@ void register_fitness(py::module_& module) {
   module.attr("matrix_samples") = matrix_samples;
   py::class_<PyFitness>(module, "MaskFitness")
       .def_property_readonly("n_splits", &PyFitness::n_splits)
+      .def_property_readonly("n_tests", &PyFitness::n_tests)
       .def_property_readonly("n_values", &PyFitness::n_values)
       .def_property_readonly("kind", &PyFitness::kind)
       .def("set_splits", &PyFitness::set_splits, py::arg("train").noconvert(),

@@ -23,6 +23,7 @@ class PyFitness {
   virtual ~PyFitness() = default;
 
   std::size_t n_splits() const { return fitness_->source().n_splits(); }
+  std::size_t n_tests() const { return fitness_->source().n_tests(); }
   std::size_t n_values() const { return fitness_->n_values(); }
   const char* kind() const;
   void set_splits(const Lists& train, const Lists& train_begin, const Lists& test,

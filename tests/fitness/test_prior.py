@@ -87,6 +87,27 @@ def test_a_model_of_no_pairs_speaks_of_none(monkeypatch: pytest.MonkeyPatch) -> 
             monkeypatch.undo()
 
 
+def test_outputs_are_scored_in_batches_of_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of 41 splits tests one sample: a mask has 41 outputs, not 41 x 41."""
+    estimator, X, y = _data("numbers")
+    with register_kernel(_Kernel()):
+        scoring = "neg_mean_absolute_percentage_error"
+        fitness = compile(estimator, X, y, cv=KFold(41), scoring=scoring, n_jobs=1)
+    core, sizes = fitness._core, []  # type: ignore[attr-defined]
+
+    class Counted:
+        n_tests, n_values, kind, evaluate = core.n_tests, core.n_values, core.kind, core.evaluate
+
+        def outputs(self, words: Any, *arguments: Any) -> Any:
+            sizes.append(len(words))
+            return core.outputs(words, *arguments)
+
+    monkeypatch.setattr(fitness, "_core", Counted())
+    monkeypatch.setattr("bitsieve.fitness.compiled._OUTPUT_NUMBERS", 4 * 41)
+    fitness.evaluate(X[:10] > 0)
+    assert (core.n_tests, sizes) == (41, [4, 4, 2])
+
+
 def test_numbers_are_refused_where_they_cannot_serve() -> None:
     _, X, y = _data("numbers")
     table = Table(X, y, task="regression")

@@ -206,8 +206,7 @@ class CompiledFitness(Fitness):
         scores: NDArray[np.float64],
     ) -> None:
         """Let scikit-learn's scorer fill what is NaN in the scores of some masks."""
-        n_tests = self.n_samples * self.n_splits
-        step = max(1, _OUTPUT_NUMBERS // (n_tests * max(self._core.n_values, 1)))
+        step = max(1, _OUTPUT_NUMBERS // (self._core.n_tests * max(self._core.n_values, 1)))
         known: dict[int, list[Split]] = {}
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
