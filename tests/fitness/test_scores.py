@@ -519,7 +519,7 @@ def test_splits_are_refused_in_the_same_words_wherever_they_come_in() -> None:
         train, train_begin, test, test_begin = (changes.get(k, part) for k, part in enumerate(good))
         lists = {"train": train, "train_begin": train_begin, "test": test, "test_begin": test_begin}
         fresh = {"n_repeats": 0, "n_folds": 0, "stratified": True}
-        fitness = _core.CentroidFitness(table.core, codes=table.codes, n_classes=2, **fresh)
+        fitness = _core.CentroidFitness(table.core, target=table.codes, n_classes=2, **fresh)
         with pytest.raises(ValueError, match=message):
             fitness.set_splits(**lists)
         with pytest.raises(ValueError, match=message):
