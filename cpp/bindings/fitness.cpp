@@ -280,16 +280,16 @@ void register_fitness(py::module_& module) {
            py::arg("seeds").noconvert(), py::arg("n_threads"))
       .def("counters", &PyFitness::counters);
   py::class_<PyKnn, PyFitness>(module, "KnnFitness")
-      .def(py::init(&make_knn), py::arg("table"), py::kw_only(), py::arg("target").noconvert(),
+      .def(py::init(&make_knn), py::arg("table").none(false), py::kw_only(), py::arg("target").noconvert(),
            py::arg("n_classes"), py::arg("n_repeats"), py::arg("n_folds"), py::arg("stratified"),
            py::arg("n_neighbors"))
       .def("state", &PyKnn::state, py::arg("mask").noconvert(), py::arg("n_threads") = 1);
   py::class_<PyCentroid, PyFitness>(module, "CentroidFitness")
-      .def(py::init(&make_model<PyCentroid, CentroidFitness>), py::arg("table"), py::kw_only(),
+      .def(py::init(&make_model<PyCentroid, CentroidFitness>), py::arg("table").none(false), py::kw_only(),
            py::arg("target").noconvert(), py::arg("n_classes"), py::arg("n_repeats"),
            py::arg("n_folds"), py::arg("stratified"));
   py::class_<PyPrior, PyFitness>(module, "PriorFitness")
-      .def(py::init(&make_model<PyPrior, PriorFitness>), py::arg("table"), py::kw_only(),
+      .def(py::init(&make_model<PyPrior, PriorFitness>), py::arg("table").none(false), py::kw_only(),
            py::arg("target").noconvert(), py::arg("n_classes"), py::arg("n_repeats"),
            py::arg("n_folds"), py::arg("stratified"));
 }

@@ -122,6 +122,14 @@ def _model(table: Table, kind: type, **settings: object) -> _core.MaskFitness:
     return model
 
 
+@pytest.mark.parametrize("kind", [_core.KnnFitness, _core.CentroidFitness])
+def test_a_model_without_a_table_is_refused(kind: type) -> None:
+    settings = {"n_neighbors": 1} if kind is _core.KnnFitness else {}
+    codes = np.array([0, 1], np.int32)
+    with pytest.raises(TypeError, match="incompatible"):
+        kind(None, codes=codes, n_classes=2, n_repeats=1, n_folds=2, stratified=True, **settings)
+
+
 def test_a_score_that_reads_what_a_model_does_not_give_is_refused() -> None:
     table = Table(*_data(20, 3, 2))
     words, seeds = Masks.from_bool([[True, False, True]]).words, np.zeros(1, np.uint64)

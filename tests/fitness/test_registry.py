@@ -63,6 +63,7 @@ def test_what_is_served_and_why_the_rest_is_not() -> None:
         (KNeighborsClassifier(weights="distance"), {}, knn + "weights 'distance' has no kernel"),
         (KNeighborsClassifier(weights=np.ones_like), {}, knn + "weights of your own has no kernel"),
         (KNeighborsClassifier(p=1), {}, knn + "metric 'minkowski' with p=1 has no kernel"),
+        (KNeighborsClassifier(p=None), {}, knn + "metric 'minkowski' with p=None has no kernel"),
         (KNeighborsClassifier(metric="cosine"), {}, knn + "metric 'cosine' has no kernel"),
         (KNN, {"scoring": _own}, knn + "a scoring function of your own has no kernel"),
         (KNN, {"cv": BOOTSTRAP}, knn + "a split that lists a sample twice has no kernel"),
@@ -173,6 +174,9 @@ def test_kernels_of_ones_own_are_asked_first_and_the_last_one_before() -> None:
     nested.close()
     with pytest.raises(ValueError, match=r"must have name, .*; KNeighborsClassifier has no name"):
         register_kernel(KNN)  # type: ignore[arg-type]
+    for wrong in ("sklearn.svm.SVC", None, (5,), ("SVC",)):
+        with pytest.raises(ValueError, match="estimators of a kernel must be a sequence of"):
+            register_kernel(_Count("c", wrong))  # type: ignore[arg-type]
     assert [kernel.name for kernel in kernels()] == own
 
 

@@ -73,7 +73,7 @@ class _Kernel:
         if metric == "minkowski":
             metric = "euclidean"
             if estimator.p != 2:
-                return f"metric 'minkowski' with p={estimator.p:g} has no kernel"
+                return f"metric 'minkowski' with p={estimator.p} has no kernel"
         if metric != "euclidean":
             return f"metric {_shown(metric)} has no kernel"
         if estimator.metric_params is not None:
