@@ -54,7 +54,7 @@ def table(**changes: Any) -> dict[str, Any]:
 def knn(**changes: Any) -> dict[str, Any]:
     arguments: dict[str, Any] = {
         "table": _core.Table(**table()),
-        "codes": CODES,
+        "target": CODES,
         "n_classes": 2,
         "n_neighbors": 1,
         "n_repeats": 0,
@@ -221,6 +221,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "KnnFitness": (lambda **k: _evaluate(_core.KnnFitness(**k)), knn(n_repeats=2, n_folds=3)),
     "CentroidFitness": (
         lambda **k: _evaluate(_core.CentroidFitness(**k)),
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"},
+    ),
+    "PriorFitness": (
+        lambda **k: _evaluate(_core.PriorFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"},
     ),
     "MaskFitness.set_splits": (

@@ -266,7 +266,9 @@ def test_a_run_without_a_kernel_says_so_at_its_head(table: Path, out: Path) -> N
     results = json.loads((out / "run.json").read_text(encoding="utf-8"))["results"]
     reason = results["fallback_reason"]
     assert results["kernel"] is None
-    assert reason.startswith("no kernel for GaussianNB; kernels serve: KNeighborsClassifier")
+    assert reason.startswith(
+        "no compiled kernel for GaussianNB; there is one for KNeighborsClassifier"
+    )
     assert lines[1] == f"scikit-learn evaluates each mask ({reason})"
     assert sum("evaluates each mask" in line for line in lines) == 1
     text = " ".join("\n".join(lines).split())

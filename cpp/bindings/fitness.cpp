@@ -8,6 +8,7 @@
 #include "bitsieve/fitness/centroid.hpp"
 #include "bitsieve/fitness/gram_fitness.hpp"
 #include "bitsieve/fitness/knn.hpp"
+#include "bitsieve/fitness/prior.hpp"
 
 namespace py = pybind11;
 
@@ -40,13 +41,19 @@ void check_parts(const Lists& list, const Lists& begin, std::size_t n_splits,
 
 }  // namespace
 
-Target make_target(const Table& table, const Codes& codes, std::size_t n_classes) {
-  const std::size_t n = table.view().n_samples;
-  check_codes(codes, n, n_classes);
-  Target target;
-  target.codes.assign(codes.data(), codes.data() + n);
-  target.n_classes = n_classes;
-  return target;
+Target make_target(const TargetArray& target, std::size_t n_samples, std::size_t n_classes) {
+  Target out;
+  if (const Codes* codes = std::get_if<Codes>(&target)) {
+    check_codes(*codes, n_samples, n_classes);
+    out.codes.assign(codes->data(), codes->data() + n_samples);
+    out.n_classes = n_classes;
+  } else {
+    const Numbers& numbers = std::get<Numbers>(target);
+    check_numbers(numbers, n_samples, "target must have one finite number a sample");
+    require(n_classes == 0, "n_classes must be 0 where the target is numbers");
+    out.numbers.assign(numbers.data(), numbers.data() + n_samples);
+  }
+  return out;
 }
 
 Splits make_splits(const Lists& train, const Lists& train_begin, const Lists& test,
@@ -71,6 +78,7 @@ SplitSource make_source(const Table& table, const Target& target, std::size_t n_
   require(n_repeats < size_limit && n_repeats * n_folds < size_limit / width &&
               n_repeats < (std::size_t{1} << 40) / n,
           "n_repeats is too large");
+  require(!stratified || target.is_classes(), "folds of numbers cannot be stratified");
   if (n_repeats == 0) return SplitSource(n);
   return SplitSource(n, n_repeats, n_folds,
                      stratified ? target.codes : std::vector<std::int32_t>(), target.n_classes);
@@ -81,11 +89,12 @@ SplitSource make_source(const Table& table, const Target& target, std::size_t n_
 void PyFitness::set_splits(const Lists& train, const Lists& train_begin, const Lists& test,
                            const Lists& test_begin) {
   const SplitSource& source = fitness_->source();
-  require(source.is_fixed() && source.n_splits() == 0,
-          "splits are set once, and not where folds come from seeds");
   Splits splits = make_splits(train, train_begin, test, test_begin, source.n_samples(),
                               fitness_->target().n_classes);
-  const py::gil_scoped_release release;
+  // Under the GIL from here on, as is whoever asks whether there are splits: of two callers at once
+  // one is refused, and nobody evaluates before.
+  require(source.is_fixed() && source.n_splits() == 0,
+          "splits are set once, and not where folds come from seeds");
   fitness_->set_splits(std::move(splits));
 }
 
@@ -93,7 +102,9 @@ void PyFitness::set_groups(const Codes& groups, std::size_t n_groups) {
   const SplitSource& source = fitness_->source();
   require(!source.is_fixed(), "groups are for folds that come from seeds");
   check_groups(groups, source.n_samples(), n_groups, source.n_folds());
-  fitness_->set_groups({groups.data(), groups.data() + groups.size()}, n_groups);
+  std::vector<std::int32_t> copy(groups.data(), groups.data() + groups.size());
+  const py::gil_scoped_release release;  // another thread may hold the lock and want the GIL
+  fitness_->set_groups(std::move(copy), n_groups);
 }
 
 Numbers PyFitness::evaluate(const WordArray& words, const WordArray& seeds, const Score& score,
@@ -137,17 +148,17 @@ Numbers PyFitness::evaluate_flips(const WordArray& base, const Lists& flips, con
 // Predicted classes (n_masks, n_tests), or None where the target is numbers, and values
 // (n_masks, n_tests, n_values), or None where the model has none.
 py::tuple PyFitness::outputs(const WordArray& words, const WordArray& seeds, Threads n_threads) {
-  const std::size_t m = check_words(words, seeds), n_tests = fitness_->source().n_tests();
+  const std::size_t m = check_words(words, seeds);
   py::object classes = py::none(), values = py::none();
   std::int32_t* given = nullptr;
   double* numbers = nullptr;
   if (fitness_->target().is_classes()) {
-    Codes array({m, n_tests});
+    Codes array({m, n_tests()});
     given = array.mutable_data();
     classes = std::move(array);
   }
   if (n_values() > 0) {
-    Numbers array({m, n_tests, n_values()});
+    Numbers array({m, n_tests(), n_values()});
     numbers = array.mutable_data();
     values = std::move(array);
   }
@@ -262,17 +273,21 @@ struct PyKnn : PyGram {
   }
 };
 
-std::unique_ptr<PyKnn> make_knn(const std::shared_ptr<PyTable>& table, const Codes& codes,
+std::unique_ptr<PyKnn> make_knn(const std::shared_ptr<PyTable>& table, const TargetArray& target,
                                 std::size_t n_classes, std::size_t n_repeats, std::size_t n_folds,
                                 bool stratified, std::size_t n_neighbors) {
   require(n_neighbors >= 1 && n_neighbors <= table->n_samples(),
           "n_neighbors must lie in [1, n_samples]");
-  return make_model<PyKnn, KnnFitness>(table, codes, n_classes, n_repeats, n_folds, stratified,
+  return make_model<PyKnn, KnnFitness>(table, target, n_classes, n_repeats, n_folds, stratified,
                                        n_neighbors);
 }
 
 struct PyCentroid : PyGram {
   using PyGram::PyGram;
+};
+
+struct PyPrior : PyFitness {
+  using PyFitness::PyFitness;
 };
 
 }  // namespace
@@ -281,6 +296,7 @@ void register_fitness(py::module_& module) {
   module.attr("matrix_samples") = matrix_samples;
   py::class_<PyFitness>(module, "MaskFitness")
       .def_property_readonly("n_splits", &PyFitness::n_splits)
+      .def_property_readonly("n_tests", &PyFitness::n_tests)
       .def_property_readonly("n_values", &PyFitness::n_values)
       .def_property_readonly("kind", &PyFitness::kind)
       .def("set_splits", &PyFitness::set_splits, py::arg("train").noconvert(),
@@ -299,13 +315,17 @@ void register_fitness(py::module_& module) {
   py::class_<PyGram, PyFitness>(module, "GramFitness")
       .def("matrices", &PyGram::matrices, py::arg("words").noconvert(), py::arg("n_threads") = 1);
   py::class_<PyKnn, PyGram>(module, "KnnFitness")
-      .def(py::init(&make_knn), py::arg("table"), py::kw_only(), py::arg("codes").noconvert(),
+      .def(py::init(&make_knn), py::arg("table").none(false), py::kw_only(), py::arg("target").noconvert(),
            py::arg("n_classes"), py::arg("n_repeats"), py::arg("n_folds"), py::arg("stratified"),
            py::arg("n_neighbors"))
       .def("state", &PyKnn::state, py::arg("mask").noconvert(), py::arg("n_threads") = 1);
   py::class_<PyCentroid, PyGram>(module, "CentroidFitness")
-      .def(py::init(&make_model<PyCentroid, CentroidFitness>), py::arg("table"), py::kw_only(),
-           py::arg("codes").noconvert(), py::arg("n_classes"), py::arg("n_repeats"),
+      .def(py::init(&make_model<PyCentroid, CentroidFitness>), py::arg("table").none(false), py::kw_only(),
+           py::arg("target").noconvert(), py::arg("n_classes"), py::arg("n_repeats"),
+           py::arg("n_folds"), py::arg("stratified"));
+  py::class_<PyPrior, PyFitness>(module, "PriorFitness")
+      .def(py::init(&make_model<PyPrior, PriorFitness>), py::arg("table").none(false), py::kw_only(),
+           py::arg("target").noconvert(), py::arg("n_classes"), py::arg("n_repeats"),
            py::arg("n_folds"), py::arg("stratified"));
 }
 

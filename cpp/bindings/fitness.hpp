@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
+#include <variant>
 
 #include "bitsieve/fitness/mask_fitness.hpp"
 #include "rooms.hpp"
@@ -13,6 +15,7 @@
 namespace bitsieve {
 
 using WordArray = Array<std::uint64_t>;
+using TargetArray = std::variant<Codes, Numbers>;
 
 class PyFitness {
  public:
@@ -20,6 +23,7 @@ class PyFitness {
   virtual ~PyFitness() = default;
 
   std::size_t n_splits() const { return fitness_->source().n_splits(); }
+  std::size_t n_tests() const { return fitness_->source().n_tests(); }
   std::size_t n_values() const { return fitness_->n_values(); }
   const char* kind() const;
   void set_splits(const Lists& train, const Lists& train_begin, const Lists& test,
@@ -43,24 +47,25 @@ class PyFitness {
   std::unique_ptr<MaskFitness> fitness_;
 };
 
-// Classes as the target of a model; checked and copied, since what is an index must not change.
-Target make_target(const Table& table, const Codes& codes, std::size_t n_classes);
+// Classes, or numbers with n_classes of 0: checked, and copied, since an index must not change.
+Target make_target(const TargetArray& target, std::size_t n_samples, std::size_t n_classes);
 
 // Splits of lists, checked: both parts of each, in range, a sample once in a part.
 Splits make_splits(const Lists& train, const Lists& train_begin, const Lists& test,
                    const Lists& test_begin, std::size_t n_samples, std::size_t n_classes);
 
 // Fixed splits that come later (n_repeats of 0), or fresh folds, stratified by the classes of a
-// target or not at all.
+// target or not at all (numbers cannot be).
 SplitSource make_source(const Table& table, const Target& target, std::size_t n_repeats,
                         std::size_t n_folds, bool stratified);
 
-// The constructor of a model of classes; its own settings come last.
+// The constructor of a model; its own settings come last.
 template <typename PyModel, typename Model, typename... Settings>
-std::unique_ptr<PyModel> make_model(const std::shared_ptr<PyTable>& table, const Codes& codes,
-                                    std::size_t n_classes, std::size_t n_repeats,
-                                    std::size_t n_folds, bool stratified, Settings... settings) {
-  Target target = make_target(*table, codes, n_classes);
+std::unique_ptr<PyModel> make_model(const std::shared_ptr<PyTable>& table,
+                                    const TargetArray& values, std::size_t n_classes,
+                                    std::size_t n_repeats, std::size_t n_folds, bool stratified,
+                                    Settings... settings) {
+  Target target = make_target(values, table->n_samples(), n_classes);
   SplitSource source = make_source(*table, target, n_repeats, n_folds, stratified);
   return std::make_unique<PyModel>(
       std::make_unique<Model>(table, std::move(target), std::move(source), settings...));

@@ -106,22 +106,11 @@ Score make_score(const std::string& metric, const std::string& reads, double sig
 // A target under fixed splits, for outputs that come from elsewhere.
 class ScoredSplits {
  public:
-  ScoredSplits(std::variant<Codes, Numbers> target, std::size_t n_classes, const Lists& train,
+  ScoredSplits(const TargetArray& target, std::size_t n_classes, const Lists& train,
                const Lists& train_begin, const Lists& test, const Lists& test_begin) {
-    std::size_t n = 0;
-    if (const Codes* codes = std::get_if<Codes>(&target)) {
-      n = length(*codes);
-      check_codes(*codes, n, n_classes);
-      target_.codes.assign(codes->data(), codes->data() + n);
-      target_.n_classes = n_classes;
-    } else {
-      const Numbers& numbers = std::get<Numbers>(target);
-      n = length(numbers);
-      check_numbers(numbers, n, "target must be finite");
-      require(n_classes == 0, "n_classes must be 0 where the target is numbers");
-      target_.numbers.assign(numbers.data(), numbers.data() + n);
-    }
+    const std::size_t n = std::visit([](const py::array& array) { return length(array); }, target);
     require(n > 0, "target must not be empty");
+    target_ = make_target(target, n, n_classes);
     splits_ = make_splits(train, train_begin, test, test_begin, n, n_classes);
     counts_ = SplitTarget(splits_, target_);
   }
@@ -251,7 +240,7 @@ void register_scores(py::module_& module) {
                " of " + name_of(kind_names, s.reads) + ">";
       });
   py::class_<ScoredSplits>(module, "ScoredSplits")
-      .def(py::init<std::variant<Codes, Numbers>, std::size_t, const Lists&, const Lists&,
+      .def(py::init<const TargetArray&, std::size_t, const Lists&, const Lists&,
                     const Lists&, const Lists&>(),
            py::arg("target").noconvert(), py::kw_only(), py::arg("n_classes"),
            py::arg("train").noconvert(), py::arg("train_begin").noconvert(),

@@ -159,6 +159,8 @@ class MaskFitness:
     @property
     def n_splits(self) -> int: ...
     @property
+    def n_tests(self) -> int: ...
+    @property
     def n_values(self) -> int: ...
     @property
     def kind(self) -> str: ...
@@ -207,7 +209,7 @@ class KnnFitness(GramFitness):
         self,
         table: Table,
         *,
-        codes: NDArray[np.int32],
+        target: NDArray[np.int32] | NDArray[np.float64],
         n_classes: int,
         n_repeats: int,
         n_folds: int,
@@ -223,7 +225,19 @@ class CentroidFitness(GramFitness):
         self,
         table: Table,
         *,
-        codes: NDArray[np.int32],
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+    ) -> None: ...
+
+class PriorFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
         n_classes: int,
         n_repeats: int,
         n_folds: int,

@@ -43,7 +43,7 @@ def info_once(line: str, **attributes: Any) -> None:
 
     Examples
     --------
-    >>> info_once("scikit-learn evaluates each mask", fallback_reason="no kernel for SVC")
+    >>> info_once("scikit-learn evaluates each mask", fallback_reason="no compiled kernel for SVC")
     """
     said = _said.get()
     if said is None or line not in said:

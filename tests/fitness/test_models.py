@@ -117,9 +117,17 @@ def _model(table: Table, kind: type, **settings: object) -> _core.MaskFitness:
         settings.setdefault("n_neighbors", 1)
     fresh = {"n_repeats": 2, "n_folds": 3, "stratified": True}
     model: _core.MaskFitness = kind(
-        table.core, codes=table.codes, n_classes=len(table.classes), **(fresh | settings)
+        table.core, target=table.codes, n_classes=len(table.classes), **(fresh | settings)
     )
     return model
+
+
+@pytest.mark.parametrize("kind", [_core.KnnFitness, _core.CentroidFitness])
+def test_a_model_without_a_table_is_refused(kind: type) -> None:
+    settings = {"n_neighbors": 1} if kind is _core.KnnFitness else {}
+    codes = np.array([0, 1], np.int32)
+    with pytest.raises(TypeError, match="incompatible"):
+        kind(None, codes=codes, n_classes=2, n_repeats=1, n_folds=2, stratified=True, **settings)
 
 
 def test_a_score_that_reads_what_a_model_does_not_give_is_refused() -> None:
@@ -180,3 +188,35 @@ def test_equal_centroids_go_to_the_lowest_class() -> None:
     found = model.outputs(Masks.from_bool([[True, True]]).words, np.zeros(1, np.uint64), 1)[0]
     assert (found == 0).all()
     assert model.counters()["rechecked"] > 0
+
+
+def test_splits_are_set_once_and_groups_before_the_first_evaluation() -> None:
+    table = Table(*_data(30, 3, 2))
+    train, test = np.arange(20), np.arange(20, 30)
+    lists = (train, np.array([0, 20]), test, np.array([0, 10]))
+    for _ in range(20):  # of several callers at once one is heard
+        model = _model(table, _core.CentroidFitness, n_repeats=0, n_folds=0)
+        start, refused = threading.Barrier(4), []
+
+        def call(model: Any = model, start: Any = start, refused: Any = refused) -> None:
+            start.wait()
+            try:
+                model.set_splits(*lists)
+            except ValueError as error:
+                refused.append(str(error))
+
+        threads = [threading.Thread(target=call) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(refused) == 3
+        assert all("splits are set once" in message for message in refused)
+        assert model.n_splits == 1
+    words, seeds = Masks.from_bool([[True, False, True]]).words, np.zeros(1, np.uint64)
+    model = _model(table, _core.CentroidFitness)
+    groups = np.arange(30, dtype=np.int32) // 3
+    model.set_groups(groups, 10)
+    model.evaluate(words, seeds, _core.Score("accuracy"), 1)
+    with pytest.raises(ValueError, match="groups are set before the first evaluation"):
+        model.set_groups(groups, 10)

@@ -63,6 +63,7 @@ def test_what_is_served_and_why_the_rest_is_not() -> None:
         (KNeighborsClassifier(weights="distance"), {}, knn + "weights 'distance' has no kernel"),
         (KNeighborsClassifier(weights=np.ones_like), {}, knn + "weights of your own has no kernel"),
         (KNeighborsClassifier(p=1), {}, knn + "metric 'minkowski' with p=1 has no kernel"),
+        (KNeighborsClassifier(p=None), {}, knn + "metric 'minkowski' with p=None has no kernel"),
         (KNeighborsClassifier(metric="cosine"), {}, knn + "metric 'cosine' has no kernel"),
         (KNN, {"scoring": _own}, knn + "a scoring function of your own has no kernel"),
         (KNN, {"cv": BOOTSTRAP}, knn + "a split that lists a sample twice has no kernel"),
@@ -79,7 +80,7 @@ def test_what_is_served_and_why_the_rest_is_not() -> None:
     }
     known = ", ".join(dict.fromkeys(e.rpartition(".")[2] for k in kernels() for e in k.estimators))
     refused += [
-        (each, {}, f"no kernel for {name}; kernels serve: {known}")
+        (each, {}, f"no compiled kernel for {name}; there is one for {known}")
         for each, name in strangers.items()
     ]
     for estimator, options, reason in refused:
@@ -167,12 +168,15 @@ def test_kernels_of_ones_own_are_asked_first_and_the_last_one_before() -> None:
     assert compile(GaussianNB(), X, Y).fallback_reason == "GaussianNB: none on Mondays"
     fallback = compile(Ridge(), X, Y).fallback_reason
     assert fallback is not None
-    assert "kernels serve: KNeighborsClassifier, GaussianNB" in fallback
+    assert "there is one for KNeighborsClassifier, GaussianNB" in fallback
     with pytest.raises(ValueError, match="a kernel named 'b' is registered already; give yours"):
         register_kernel(_Count("b", ()))
     nested.close()
     with pytest.raises(ValueError, match=r"must have name, .*; KNeighborsClassifier has no name"):
         register_kernel(KNN)  # type: ignore[arg-type]
+    for wrong in ("sklearn.svm.SVC", None, (5,), ("SVC",)):
+        with pytest.raises(ValueError, match="estimators of a kernel must be a sequence of"):
+            register_kernel(_Count("c", wrong))  # type: ignore[arg-type]
     assert [kernel.name for kernel in kernels()] == own
 
 

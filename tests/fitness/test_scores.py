@@ -419,6 +419,18 @@ def test_what_the_core_does_not_know_is_left_to_scikit_learn() -> None:
         (knn, make_scorer(metrics.accuracy_score, sample_weight=[1.0]), two),
         (knn, make_scorer(metrics.f1_score, average="macro", labels=[0, 7]), three),
         (knn, make_scorer(metrics.f1_score, average="samples"), three),
+        # What scikit-learn's own check of parameters refuses.
+        (knn, make_scorer(metrics.f1_score, average="macro", zero_division=0.5), three),
+        (knn, make_scorer(metrics.accuracy_score, normalize="yes"), three),
+        (knn, make_scorer(metrics.accuracy_score, normalize=np.ones(2)), three),
+        (knn, make_scorer(metrics.balanced_accuracy_score, adjusted=1), three),
+        (knn, make_scorer(metrics.cohen_kappa_score, weights=np.eye(3)), three),
+        (knn, make_scorer(metrics.log_loss, response_method="predict_proba", normalize=2), two),
+        (
+            knn,
+            make_scorer(metrics.roc_auc_score, response_method="predict_proba", average="mean"),
+            two,
+        ),
         (knn, cost_scorer(np.ones((2, 2)), [0, 1]), three),
         (
             knn,
@@ -440,6 +452,28 @@ def test_what_the_core_does_not_know_is_left_to_scikit_learn() -> None:
     assert "does not answer" in str(refusal_of_scoring(ridge, "neg_log_loss"))
     search = type("Search", (KNeighborsClassifier,), {"score": lambda self, X, y: 0.5})
     assert "score method of Search" in str(refusal_of_scoring(search(), None))
+
+
+def test_metrics_that_do_not_hash_or_give_arrays() -> None:
+    table = table_of([0, 1, 0, 1])
+    split = [(np.array([0, 1]), np.array([2, 3]))]
+
+    def score(metric: Any, **options: Any) -> Array:
+        scoring = make_scorer(metric, **options)
+        assert compiled_score(KNeighborsClassifier(), scoring, table) is None
+        scorer = OutputScorer(KNeighborsClassifier(), scoring, table)
+        return scorer.score(split, classes=np.zeros(2, np.int32))
+
+    class Constant:
+        __hash__ = None  # type: ignore[assignment]
+
+        def __call__(self, y_true: Any, y_pred: Any) -> float:
+            return 0.25
+
+    assert score(Constant()) == 0.25
+    assert score(metrics.recall_score, average=None, labels=[0]) == 1
+    with pytest.raises(ValueError, match="scoring must return a number, got"):
+        score(metrics.recall_score, average=None)
 
 
 def test_costs_and_balanced_error() -> None:
@@ -519,7 +553,7 @@ def test_splits_are_refused_in_the_same_words_wherever_they_come_in() -> None:
         train, train_begin, test, test_begin = (changes.get(k, part) for k, part in enumerate(good))
         lists = {"train": train, "train_begin": train_begin, "test": test, "test_begin": test_begin}
         fresh = {"n_repeats": 0, "n_folds": 0, "stratified": True}
-        fitness = _core.CentroidFitness(table.core, codes=table.codes, n_classes=2, **fresh)
+        fitness = _core.CentroidFitness(table.core, target=table.codes, n_classes=2, **fresh)
         with pytest.raises(ValueError, match=message):
             fitness.set_splits(**lists)
         with pytest.raises(ValueError, match=message):

@@ -169,6 +169,18 @@ def test_how_long_it_will_take_is_said_once(monkeypatch, caplog):
     assert not caplog.records  # over at once, or nobody knows when
 
 
+def test_what_the_first_iteration_starts_is_not_counted_on(monkeypatch, caplog):
+    class Starting(Timed):
+        def evaluate(self, masks, seeds=0):
+            clock.now += 5.0 if not self.calls else 0.0  # processes that start
+            return super().evaluate(masks, seeds)
+
+    clock = Clock(monkeypatch)
+    with caplog.at_level("INFO", logger="bitsieve"):
+        spsa_run(Starting(clock, planted(20), cost=0.01), max_iter=1000)
+    assert caplog.records[0].search_seconds == pytest.approx(5.0 + 0.01 * (3 * 1000 + 55), rel=0.01)
+
+
 def test_patience_counts_iterations_without_a_new_best():
     p = 4
     masks = [[[1, 0, 0, 0]], [[1, 1, 0, 0]], *[[[1, 0, 0, 0]]] * 9]

@@ -60,9 +60,9 @@ Table::Table(const TableView& view, std::vector<double> max_abs, const Source& s
 const double* Table::doubles(int n_threads) const {
   if (const double* made = doubles_.load(std::memory_order_acquire)) return made;
   renew_after_fork(generation_, [&] {
-    // Another thread of the parent may have held it; nobody here will ever unlock it.
-    static_cast<void>(mutex_.release());
+    leave_behind(mutex_);  // another thread of the parent may have held it
     mutex_ = std::make_unique<std::mutex>();
+    leave_behind(buffer_);  // which it may have been filling in
   });
   const std::lock_guard<std::mutex> lock(*mutex_);
   if (const double* made = doubles_.load()) return made;

@@ -31,6 +31,7 @@ struct CentroidFitness::Centroids : MaskFitness::Worker {
 CentroidFitness::CentroidFitness(std::shared_ptr<const Table> table, Target target,
                                  SplitSource source)
     : GramFitness(std::move(table), std::move(target), std::move(source)) {
+  require_classes();
   if (!planner_.has_matrices()) throw std::invalid_argument("there are too many samples");
 }
 

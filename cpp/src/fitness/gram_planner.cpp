@@ -30,15 +30,12 @@ GramPlanner::GramPlanner(const Table& table)
 GramPlanner::~GramPlanner() = default;
 
 void GramPlanner::forget() {
-  state_.reset();
-  full_.reset();
-  pair_.reset();
-  first_of_pair_ = GramMatrix();
-  steps_.clear();
+  for (auto* state : {&state_, &full_}) leave_behind(*state);
+  leave_behind(pair_);
+  leave_behind(first_of_pair_);
+  leave_behind(steps_);
   full_credit_ = median_credit_ = pair_credit_ = 0;
-  last_median_.clear();
-  last_either_.clear();
-  last_both_.clear();
+  for (auto* words : {&last_median_, &last_either_, &last_both_}) leave_behind(*words);
 }
 
 GramState& GramPlanner::state() {

@@ -30,7 +30,9 @@ KnnFitness::KnnFitness(std::shared_ptr<const Table> table, Target target, SplitS
                        std::size_t n_neighbors)
     : GramFitness(std::move(table), std::move(target), std::move(source)),
       recheck_(recheck_of(this->table())),
-      n_neighbors_(n_neighbors) {}
+      n_neighbors_(n_neighbors) {
+  require_classes();
+}
 
 KnnFitness::~KnnFitness() = default;
 

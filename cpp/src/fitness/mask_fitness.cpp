@@ -20,6 +20,12 @@ MaskFitness::MaskFitness(std::shared_ptr<const Table> table, Target target, Spli
 
 MaskFitness::~MaskFitness() = default;
 
+void MaskFitness::require_classes() const {
+  if (!target_.is_classes()) {
+    throw std::invalid_argument("the target of this model must be classes");
+  }
+}
+
 // ---- sessions -------------------------------------------------------------------------------
 
 MaskFitness::Session::Session(MaskFitness& fitness) : fitness_(fitness) {
@@ -32,10 +38,10 @@ MaskFitness::Session::Session(MaskFitness& fitness) : fitness_(fitness) {
 }
 
 void MaskFitness::forget() {
-  static_cast<void>(mutex_.release());  // never unlocked by anyone here: left behind
+  leave_behind(mutex_);  // never unlocked by anyone here
   mutex_ = std::make_unique<std::mutex>();
   owner_ = std::thread::id();
-  workers_.clear();
+  leave_behind(workers_);
   forget_states();
 }
 
@@ -62,6 +68,10 @@ void MaskFitness::set_splits(Splits splits) {
 }
 
 void MaskFitness::set_groups(std::vector<std::int32_t> groups, std::size_t n_groups) {
+  const Session session(*this);
+  if (!workers_.empty()) {  // some may keep folds
+    throw std::invalid_argument("groups are set before the first evaluation");
+  }
   source_.set_groups(std::move(groups), n_groups);
 }
 

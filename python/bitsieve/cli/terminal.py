@@ -96,7 +96,7 @@ def fallback_said(shown: bool) -> Iterator[None]:
 
 @contextmanager
 def how_long(outer_folds: int) -> Iterator[None]:
-    """Say on stderr how long a job will take, once its search knows after its first iteration.
+    """Say on stderr how long a job will take, once its search knows after its first iterations.
 
     Parameters
     ----------

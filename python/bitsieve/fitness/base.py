@@ -6,7 +6,7 @@ import abc
 import hashlib
 import threading
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,8 +45,12 @@ class Fitness(abc.ABC):
         Whether the folds come from the seeds.
     n_evaluations : int
         Masks evaluated so far.
+    pairs_of_samples : bool
+        Of the class: whether an evaluation compares all pairs of samples, so that its time grows
+        with the square of their number.
     """
 
+    pairs_of_samples: ClassVar[bool] = False
     kernel: str | None = None
     fallback_reason: str | None = None
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bitsieve import _core
-from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
+from bitsieve.fitness.gram import GramCompiledFitness, refusal_of_gram
 from bitsieve.fitness.options import Problem
 
 __all__ = ["KERNEL", "CentroidFitness"]
 
 
-class CentroidFitness(CompiledFitness):
+class CentroidFitness(GramCompiledFitness):
     """scikit-learn's ``NearestCentroid()`` with its default parameters; see :class:`Fitness`.
 
     The smallest whole kernel, to start another one from. The distance of a sample to the mean of a
@@ -56,7 +56,7 @@ class _Kernel:
             return "a target without classes has no kernel"
         if problem.table.n_samples > most:
             return f"more than {most:,} samples have no kernel"
-        return refusal_of_data(problem, reads=("classes",))
+        return refusal_of_gram(problem, reads=("classes",))
 
 
 KERNEL = _Kernel()

@@ -22,9 +22,6 @@ __all__ = ["CompiledFitness", "refusal_of_data"]
 # What a trial is made of: enough to be measured, little enough not to be noticed.
 _TRIAL_SAMPLES, _TRIAL_FEATURES = 2048, 256
 
-# float32 sums of squares must stay far from overflow. (Underflow is within the error bounds.)
-_LARGEST_SQUARE = 1e36
-
 _OUTPUT_NUMBERS = 1 << 20  # of a batch that scikit-learn scores: 8 MB
 
 
@@ -53,11 +50,9 @@ def refusal_of_data(problem: Problem, reads: tuple[Reads, ...]) -> str | None:
     if isinstance(splits, FixedSplits) and splits.trains_on_tests():
         return "a split that trains on what it tests has no kernel"
     try:
-        most = table.max_abs
+        _ = table.max_abs
     except ValueError:
         return "values beyond the range of float32 have no kernel"
-    if float(np.dot(most, most)) > _LARGEST_SQUARE:
-        return "values whose squares overflow in float32 have no kernel"
     return None
 
 
@@ -86,11 +81,11 @@ class CompiledFitness(Fitness):
         fresh = splits if isinstance(splits, FreshFolds) else None
         self._core = self._core_class(
             self.table.core,
-            codes=self.table.codes,
+            target=self._target,
             n_classes=self._n_classes,
             n_repeats=0 if fresh is None else fresh.n_repeats,
             n_folds=0 if fresh is None else fresh.n_folds,
-            stratified=fresh is None or fresh.strata is not None,
+            stratified=fresh is not None and fresh.strata is not None,
             **self._settings(),
         )
         if isinstance(splits, FixedSplits):
@@ -135,28 +130,39 @@ class CompiledFitness(Fitness):
 
     @property
     def _n_classes(self) -> int:
-        assert self.table.classes is not None
-        return len(self.table.classes)
+        return 0 if self.table.classes is None else len(self.table.classes)
+
+    @property
+    def _target(self) -> NDArray[np.int32] | NDArray[np.float64]:
+        """Classes as codes, or numbers."""
+        if self.table.codes is not None:
+            return self.table.codes
+        assert self.table.y is not None
+        return np.ascontiguousarray(self.table.y, dtype=np.float64)
 
     def seconds_per_evaluation(self) -> float:
-        # n^2 (a k + b) for a mask of k features, with a and b from a trial on this machine.
+        # n (a k + b) for a mask of k features, or n^2 (a k + b) where all pairs of samples are
+        # compared, with a and b from a trial on this machine.
         rows = np.linspace(0, self.n_samples - 1, min(self.n_samples, _TRIAL_SAMPLES), dtype=int)
         p = min(self.n_features, _TRIAL_FEATURES)
-        assert self.table.codes is not None
         part = np.ascontiguousarray(self.table.X[rows, :p])
         copy = make_feature_major(part)
         trial = self._core_class(
             _core.Table(
                 copy.features, n_samples=len(rows), X=part, max_abs=copy.max_abs, exact=False
             ),
-            codes=np.ascontiguousarray(self.table.codes[rows]),
+            target=np.ascontiguousarray(self._target[rows]),
             n_classes=self._n_classes,
             n_repeats=1,
             n_folds=2,
             stratified=False,
             **(self._settings() | self._trial_settings),
         )
-        score, seed = _core.Score("accuracy"), np.zeros(1, np.uint64)
+        if self._n_classes:
+            score = _core.Score("accuracy")
+        else:
+            score = _core.Score("mean_squared_error", reads="numbers")
+        seed = np.zeros(1, np.uint64)
         seconds = []
         for k in (1, p):
             words = Masks.from_indices([range(k)], p).words
@@ -168,7 +174,7 @@ class CompiledFitness(Fitness):
             seconds.append(min(took))
         each = max(seconds[1] - seconds[0], 0.0) / max(p - 1, 1)
         half = max(self.n_features / 2, 1.0)
-        share = (self.n_samples / len(rows)) ** 2
+        share = (self.n_samples / len(rows)) ** (2 if self.pairs_of_samples else 1)
         return float(share * (seconds[0] + each * (half - 1.0)))
 
     def _evaluate(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
@@ -200,8 +206,7 @@ class CompiledFitness(Fitness):
         scores: NDArray[np.float64],
     ) -> None:
         """Let scikit-learn's scorer fill what is NaN in the scores of some masks."""
-        n_tests = self.n_samples * self.n_splits
-        step = max(1, _OUTPUT_NUMBERS // (n_tests * max(self._core.n_values, 1)))
+        step = max(1, _OUTPUT_NUMBERS // (self._core.n_tests * max(self._core.n_values, 1)))
         known: dict[int, list[Split]] = {}
         for start in range(0, len(rows), step):
             part = rows[start : start + step]

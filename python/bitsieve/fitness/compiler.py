@@ -176,15 +176,17 @@ def compile(
 
 def _say_what_it_takes(fitness: Fitness) -> None:
     """Warn where one evaluation takes long, before hours go into the first iteration."""
-    if fitness.n_samples**2 * fitness.n_features < _MANY_STEPS:
+    n, pairs = fitness.n_samples, fitness.pairs_of_samples
+    if (n**2 if pairs else n) * fitness.n_features < _MANY_STEPS:
         return
     seconds = fitness.seconds_per_evaluation()
     if seconds is None or seconds < _LONG_SECONDS:
         return
     about = f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} seconds"
+    why = f": all pairs of {n:,} samples are compared" if pairs else ""
     warnings.warn(
-        f"one evaluation will take about {about}: all pairs of {fitness.n_samples:,} samples are "
-        f"compared, and a search takes thousands of evaluations; give a sample of the rows",
+        f"one evaluation will take about {about}{why}, and a search takes thousands of "
+        f"evaluations; give a sample of the rows",
         UserWarning,
         stacklevel=3,
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from bitsieve import _core
-from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
+from bitsieve.fitness.gram import GramCompiledFitness, refusal_of_gram
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.splits import FreshFolds, Split
 
 __all__ = ["KERNEL", "KnnFitness"]
 
 
-class KnnFitness(CompiledFitness):
+class KnnFitness(GramCompiledFitness):
     """k nearest neighbors, uniform weights, Euclidean distance; see :class:`Fitness`.
 
     One matrix of squared distances serves every split of a mask. Distances are those of float64
@@ -73,7 +73,7 @@ class _Kernel:
         if metric == "minkowski":
             metric = "euclidean"
             if estimator.p != 2:
-                return f"metric 'minkowski' with p={estimator.p:g} has no kernel"
+                return f"metric 'minkowski' with p={estimator.p} has no kernel"
         if metric != "euclidean":
             return f"metric {_shown(metric)} has no kernel"
         if estimator.metric_params is not None:
@@ -82,7 +82,7 @@ class _Kernel:
             return f"weights {_shown(estimator.weights)} has no kernel"
         if problem.table.codes is None:
             return "a target without classes has no kernel"
-        return refusal_of_data(problem, ("classes", "probabilities"))
+        return refusal_of_gram(problem, ("classes", "probabilities"))
 
 
 def _shown(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -149,7 +150,15 @@ class OutputScorer:
                 fitted = _Decisions(known, predicted, _as_decisions(values, trained))
             else:
                 fitted = _Classes(known, predicted)
-        return float(self._scorer(fitted, None, table.y[test]))
+        return _as_number(self._scorer(fitted, None, table.y[test]))
+
+
+def _as_number(score: Any) -> float:
+    """Return a score as float; as in scikit-learn an array of one number is one."""
+    number = score.item() if getattr(score, "size", 0) == 1 else score
+    if not isinstance(number, Number):
+        raise ValueError(f"scoring must return a number, got {score} ({type(score)}) instead")
+    return float(number)  # type: ignore[arg-type]
 
 
 def _as_decisions(values: NDArray[np.float64], trained: NDArray[Any]) -> NDArray[np.float64]:

@@ -115,7 +115,8 @@ def register_kernel(kernel: Kernel) -> ExitStack:
     Raises
     ------
     ValueError
-        If it lacks one of the attributes of :class:`Kernel`, or its name is taken.
+        If it lacks one of the attributes of :class:`Kernel`, if its estimators are not as told
+        there, or if its name is taken.
 
     Examples
     --------
@@ -155,6 +156,15 @@ def register_kernel(kernel: Kernel) -> ExitStack:
                 f"a kernel must have name, estimators, refusal and make; "
                 f"{type(kernel).__name__} has no {attribute}"
             )
+    estimators = kernel.estimators
+    is_list = isinstance(estimators, Sequence) and not isinstance(estimators, str)
+    if not is_list or not all(
+        isinstance(each, type) or (isinstance(each, str) and "." in each) for each in estimators
+    ):
+        raise ValueError(
+            "estimators of a kernel must be a sequence of classes or of dotted names such as "
+            f"'sklearn.svm.SVC', got {estimators!r}"
+        )
     with _lock:
         if kernel.name in [other.name for other in kernels()]:
             raise ValueError(
@@ -199,7 +209,7 @@ def serve(problem: Problem) -> Fitness:
         served = dict.fromkeys(_class_name(each) for kernel in known for each in kernel.estimators)
         listed = ", ".join([*served][:_SHOWN])
         more = f" and {len(served) - _SHOWN} more" if len(served) > _SHOWN else ""
-        told = f"no kernel for {_name(estimator)}; kernels serve: {listed}{more}"
+        told = f"no compiled kernel for {_name(estimator)}; there is one for {listed}{more}"
     return GeneralFitness(problem, told)
 
 

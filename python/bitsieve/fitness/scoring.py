@@ -39,6 +39,8 @@ Reads: TypeAlias = Literal["classes", "probabilities", "decisions", "numbers"]
 
 _Options: TypeAlias = dict[str, Any]
 
+_ANY = ("micro", "macro", "weighted", "samples", None)  # averages
+
 _SCORER = type(metrics.make_scorer(metrics.accuracy_score))
 #: What each method of an estimator gives to read.
 READS: dict[str, Reads] = {
@@ -133,7 +135,9 @@ def compiled_score(estimator: Any, scoring: Any, table: Table) -> _core.Score | 
     scorer = metrics.check_scoring(estimator, scoring=scoring)
     if type(scorer) is not _SCORER:
         return None
-    rule = _RULES.get(scorer._score_func)
+    function = scorer._score_func
+    # Other callables need not hash.
+    rule = _RULES.get(function) if inspect.isfunction(function) else None
     response = response_of(estimator, scorer)
     if rule is None or response is None:
         return None
@@ -247,12 +251,22 @@ def _ignores_label_of_many() -> bool:
     return True
 
 
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_))  # scikit-learn refuses what is only true or false
+
+
+def _is_one_of(value: Any, known: tuple[str | None, ...]) -> bool:
+    return (value is None or isinstance(value, str)) and value in known
+
+
 def _accuracy(asked: _Asked) -> _Options | None:
-    return {"normalize": bool(asked.options["normalize"])}
+    normalize = asked.options["normalize"]
+    return {"normalize": bool(normalize)} if _is_flag(normalize) else None
 
 
 def _balanced(asked: _Asked) -> _Options | None:
-    return {"adjusted": bool(asked.options.get("adjusted", False))}
+    adjusted = asked.options.get("adjusted", False)
+    return {"adjusted": bool(adjusted)} if _is_flag(adjusted) else None
 
 
 def _matthews(asked: _Asked) -> _Options | None:
@@ -278,14 +292,16 @@ def _set_measure(asked: _Asked) -> _Options | None:
             return None
         zero = 0.0
     beta = options.get("beta", 1.0)
-    if not isinstance(zero, Real) or not isinstance(beta, Real):
+    if not isinstance(zero, Real) or not (zero in (0, 1) or zero != zero):
+        return None
+    if not isinstance(beta, Real):
         return None
     return made | {"average": average, "zero_division": float(zero), "beta": float(beta)}
 
 
 def _kappa(asked: _Asked) -> _Options | None:
     weights, labels = asked.options["weights"], asked.options["labels"]
-    if weights not in (None, "linear", "quadratic"):
+    if not _is_one_of(weights, (None, "linear", "quadratic")):
         return None
     made: _Options = {"weights": weights or "none"}
     if labels is not None:
@@ -311,7 +327,8 @@ def _roc_auc(asked: _Asked) -> _Options | None:
     if options["max_fpr"] not in (None, 1):
         return None
     if asked.n_classes == 2:  # averages of one curve
-        return {"needs_tested": True}
+        is_known = _is_one_of(average, _ANY) and _is_one_of(multi_class, ("raise", "ovr", "ovo"))
+        return {"needs_tested": True} if is_known else None
     if labels is not None and not asked.names_all(labels):
         return None
     allowed = {"ovr": ("micro", "macro", "weighted"), "ovo": ("macro", "weighted")}
@@ -321,9 +338,10 @@ def _roc_auc(asked: _Asked) -> _Options | None:
 
 
 def _average_precision(asked: _Asked) -> _Options | None:
-    if asked.n_classes == 2:
-        return None if asked.label is None else {"positive": asked.code(asked.label)}
     average = asked.options["average"]
+    if asked.n_classes == 2:
+        is_known = asked.label is not None and _is_one_of(average, _ANY)
+        return {"positive": asked.code(asked.label)} if is_known else None
     if asked.n_classes < 3 or asked.label != 1 or average not in ("micro", "macro", "weighted"):
         return None
     return {"needs_tested": True, "average": average}
@@ -331,9 +349,12 @@ def _average_precision(asked: _Asked) -> _Options | None:
 
 def _log_loss(asked: _Asked) -> _Options | None:
     labels = asked.options["labels"]
+    normalize = asked.options["normalize"]
     if asked.n_classes < 2 or (labels is not None and not asked.names_all(labels)):
         return None
-    return {"needs_tested": labels is None, "normalize": bool(asked.options["normalize"])}
+    if not _is_flag(normalize):
+        return None
+    return {"needs_tested": labels is None, "normalize": bool(normalize)}
 
 
 def _brier(asked: _Asked) -> _Options | None:

@@ -14,7 +14,6 @@ has :meth:`~RecommendingSearch.recommend`.
 
 from __future__ import annotations
 
-from bitsieve._checks import key_of as check_random_state
 from bitsieve.search.iteration import Callback, Iteration
 from bitsieve.search.presets import PRESETS, Preset, preset_of
 from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, SeededSearch
@@ -34,7 +33,6 @@ __all__ = [
     "RunResult",
     "Search",
     "SeededSearch",
-    "check_random_state",
     "preset_of",
     "run",
 ]

@@ -37,6 +37,7 @@ __all__ = ["Loop"]
 logger = logging.getLogger("bitsieve")
 
 _CHECKPOINT_PERIOD = 1.0  # seconds between two writings
+_LONG_ITERATION = 10.0  # seconds of which the start of processes is no great part
 _CHECKPOINT_SHARE = 10.0  # and at least so many times as long as the last writing took
 
 
@@ -113,9 +114,15 @@ class Loop:
         return cost * n_masks + min(cost * self._n_final, 0.25 * self.limits.max_time)
 
     def _tell_how_long(self, n_masks: int, bar: ProgressBar) -> None:
-        """Say once, after an iteration and a second, what the whole run will take."""
+        """Say once what the whole run will take: after a second, and two iterations or a long one.
+
+        The first one starts processes and wakes threads: short, it tells little of the others.
+        """
         elapsed = time.perf_counter() - self.started
         if self._has_spoken or elapsed < 1.0:
+            return
+        is_first = self._warm is not None and self._warm[1] == self.n_evaluations
+        if is_first and elapsed < _LONG_ITERATION:
             return
         self._has_spoken = True
         limits, cost = self.limits, self.cost

@@ -131,8 +131,8 @@ def run(
     measured alone, on seeds that had no part in anything. ``finalists`` holds it first, and then
     the best of what was recommended on the way, which are not measured.
 
-    After the first iteration and the first second the logger ``"bitsieve"`` says, at level INFO,
-    how long the whole run will take at most.
+    After a second and two iterations, or one of ten seconds, the logger ``"bitsieve"`` says, at
+    level INFO, how long the whole run will take at most.
 
     Checkpoints are written once a second at most, after the first iteration, at the end, and when
     anything interrupts the loop. If the disk refuses, one RuntimeWarning says so, the run goes on,

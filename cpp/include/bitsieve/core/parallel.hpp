@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <type_traits>
 
@@ -66,6 +67,13 @@ unsigned fork_generation();
 
 // Calls renew() once in a new generation, and stores the generation in `seen`.
 void renew_after_fork(std::atomic<unsigned>& seen, FunctionRef<> renew);
+
+// For renew(): begin a value anew and neither read nor free what it held, which another thread of
+// the parent may have been changing. That memory is left behind.
+template <typename T>
+void leave_behind(T& value) {
+  std::construct_at(&value);
+}
 
 // Run body(chunk) for chunk = 0 .. n_chunks - 1 on up to n_threads threads, the caller among
 // them. The first exception of any thread is rethrown here after all have stopped. A call from

@@ -80,7 +80,7 @@ class GramPlanner {
 
   GramState& state();
   const TableView& table() const { return table_; }
-  void forget();  // all states and plans
+  void forget();  // all states and plans, in a forked child: their memory is left behind
 
   std::uint64_t float_features() const { return float_features_; }
   std::uint64_t fixed_features() const { return fixed_features_; }

@@ -42,8 +42,8 @@ class MaskFitness {
   const SplitSource& source() const { return source_; }
   std::size_t n_words() const { return n_words_; }
 
-  // Before anything is evaluated: fixed splits, once; or groups that fresh folds keep together, a
-  // number in [0, n_groups) a sample.
+  // Before anything is evaluated: fixed splits, once, while nobody else looks (no session is taken);
+  // or groups that fresh folds keep together, a number in [0, n_groups) a sample (refused later).
   void set_splits(Splits splits);
   void set_groups(std::vector<std::int32_t> groups, std::size_t n_groups);
 
@@ -99,6 +99,9 @@ class MaskFitness {
     double* values = nullptr;           // [n_tests][n_values]
   };
 
+  // Of a model that serves classes alone: refuse numbers, whose codes it would read.
+  void require_classes() const;
+
   virtual std::unique_ptr<Worker> make_worker() const = 0;
 
   // Called once a batch, before its masks are predicted, by the calling thread: move what is kept.
@@ -153,13 +156,16 @@ class MaskFitness {
   void score_empty(const TargetSplits& at, const Scorer& scorer, Worker& worker,
                    double* out) const;
 
+  // What any model says without a feature: the majority and the shares of the classes of the
+  // training part, or its mean. Null where not wanted.
+  void predict_empty(const TargetSplits& at, std::int32_t* classes, double* values,
+                     std::size_t n_values) const;
+
   // Adds to hits or confusion of an answer what its classes say.
   void count_classes(const Splits& splits, const Answer& answer) const;
 
  private:
   void evaluate_batch(const MaskBatch& batch, const Scorer& scorer, int n_threads, double* scores);
-  void predict_empty(const TargetSplits& at, std::int32_t* classes, double* values,
-                     std::size_t n_values) const;
   enum class Way : std::uint8_t { hits, confusion, classes, values };
 
   // What a score is made of: the least that it needs. Of a score and a target alone, so that each
