@@ -260,6 +260,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         },
     ),
     "MaskFitness.outputs": (fixed().outputs, {"words": WORDS, "seeds": SEEDS, "n_threads": 1}),
+    "GramFitness.matrices": (fixed().matrices, {"words": WORDS, "n_threads": 1}),
     "KnnFitness.state": (fixed().state, {"mask": WORDS[0].copy(), "n_threads": 1}),
     "Score": (
         lambda **k: scores(k),

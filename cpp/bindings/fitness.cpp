@@ -6,6 +6,7 @@
 
 #include "bitsieve/core/parallel.hpp"
 #include "bitsieve/fitness/centroid.hpp"
+#include "bitsieve/fitness/gram_fitness.hpp"
 #include "bitsieve/fitness/knn.hpp"
 #include "bitsieve/fitness/prior.hpp"
 
@@ -207,13 +208,18 @@ const Word* PyFitness::check_mask(const WordArray& mask) const {
   return mask.data();
 }
 
-std::size_t PyFitness::check_words(const WordArray& words, const WordArray& seeds) const {
-  check_splits();
+std::size_t PyFitness::check_masks(const WordArray& words) const {
   const std::size_t w = fitness_->n_words();
   require(words.ndim() == 2 && static_cast<std::size_t>(words.shape(1)) == w,
           "words must have shape (n_masks, ceil(n_features / 64))");
   const std::size_t m = static_cast<std::size_t>(words.shape(0));
   for (std::size_t i = 0; i < m; ++i) check_tail(words.data() + i * w);
+  return m;
+}
+
+std::size_t PyFitness::check_words(const WordArray& words, const WordArray& seeds) const {
+  check_splits();
+  const std::size_t m = check_masks(words);
   require(length(seeds) == m, "seeds must have one value a mask");
   return m;
 }
@@ -222,8 +228,35 @@ namespace {
 
 // ---- each model -----------------------------------------------------------------------------
 
-struct PyKnn : PyFitness {
+struct PyGram : PyFitness {
   using PyFitness::PyFitness;
+
+  // The planner's matrices of a batch (n_masks, n, n), squares and bounds (n_masks, n), whether
+  // they are exact, and what each was made from: nothing (0), the kept state (1), the full mask
+  // (2), as the first (3) or the second (4) of a pair.
+  py::tuple matrices(const WordArray& words, Threads n_threads) {
+    const std::size_t m = check_masks(words), n = fitness_->source().n_samples();
+    Array<float> gram({m, n, n});
+    Numbers squares({m, n}), bounds({m, n});
+    Array<bool> exact(static_cast<py::ssize_t>(m));
+    Array<std::uint8_t> origins(static_cast<py::ssize_t>(m));
+    {
+      float* to = gram.mutable_data();
+      double *square = squares.mutable_data(), *bound = bounds.mutable_data();
+      bool* is_exact = exact.mutable_data();
+      std::uint8_t* origin = origins.mutable_data();
+      const Word* data = words.data();
+      const py::gil_scoped_release release;
+      const InterruptScope scope(python_interrupt);
+      static_cast<GramFitness&>(*fitness_).matrices_of(data, m, n_threads, to, square, bound,
+                                                       is_exact, origin);
+    }
+    return py::make_tuple(gram, squares, bounds, exact, origins);
+  }
+};
+
+struct PyKnn : PyGram {
+  using PyGram::PyGram;
 
   py::tuple state(const WordArray& mask, Threads n_threads) {
     const Word* word = check_mask(mask);
@@ -249,8 +282,8 @@ std::unique_ptr<PyKnn> make_knn(const std::shared_ptr<PyTable>& table, const Tar
                                        n_neighbors);
 }
 
-struct PyCentroid : PyFitness {
-  using PyFitness::PyFitness;
+struct PyCentroid : PyGram {
+  using PyGram::PyGram;
 };
 
 struct PyPrior : PyFitness {
@@ -279,12 +312,14 @@ void register_fitness(py::module_& module) {
       .def("outputs", &PyFitness::outputs, py::arg("words").noconvert(),
            py::arg("seeds").noconvert(), py::arg("n_threads"))
       .def("counters", &PyFitness::counters);
-  py::class_<PyKnn, PyFitness>(module, "KnnFitness")
+  py::class_<PyGram, PyFitness>(module, "GramFitness")
+      .def("matrices", &PyGram::matrices, py::arg("words").noconvert(), py::arg("n_threads") = 1);
+  py::class_<PyKnn, PyGram>(module, "KnnFitness")
       .def(py::init(&make_knn), py::arg("table").none(false), py::kw_only(), py::arg("target").noconvert(),
            py::arg("n_classes"), py::arg("n_repeats"), py::arg("n_folds"), py::arg("stratified"),
            py::arg("n_neighbors"))
       .def("state", &PyKnn::state, py::arg("mask").noconvert(), py::arg("n_threads") = 1);
-  py::class_<PyCentroid, PyFitness>(module, "CentroidFitness")
+  py::class_<PyCentroid, PyGram>(module, "CentroidFitness")
       .def(py::init(&make_model<PyCentroid, CentroidFitness>), py::arg("table").none(false), py::kw_only(),
            py::arg("target").noconvert(), py::arg("n_classes"), py::arg("n_repeats"),
            py::arg("n_folds"), py::arg("stratified"));

@@ -40,6 +40,7 @@ class PyFitness {
   // A mask, or several, of this table.
   void check_tail(const Word* mask) const;
   const Word* check_mask(const WordArray& mask) const;
+  std::size_t check_masks(const WordArray& words) const;
   std::size_t check_words(const WordArray& words, const WordArray& seeds) const;
   void check_splits() const;
 

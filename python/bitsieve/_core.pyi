@@ -193,7 +193,18 @@ class MaskFitness:
     ) -> tuple[NDArray[np.int32] | None, NDArray[np.float64] | None]: ...
     def counters(self) -> dict[str, int]: ...
 
-class KnnFitness(MaskFitness):
+class GramFitness(MaskFitness):
+    def matrices(
+        self, words: NDArray[np.uint64], n_threads: int = ...
+    ) -> tuple[
+        NDArray[np.float32],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.bool_],
+        NDArray[np.uint8],
+    ]: ...
+
+class KnnFitness(GramFitness):
     def __init__(
         self,
         table: Table,
@@ -209,7 +220,7 @@ class KnnFitness(MaskFitness):
         self, mask: NDArray[np.uint64], n_threads: int = ...
     ) -> tuple[NDArray[np.int64], float]: ...
 
-class CentroidFitness(MaskFitness):
+class CentroidFitness(GramFitness):
     def __init__(
         self,
         table: Table,

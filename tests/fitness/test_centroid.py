@@ -135,6 +135,25 @@ def test_any_path_ends_in_the_bits_of_the_twin() -> None:
         )
 
 
+def test_what_float32_loses_decides_nothing() -> None:
+    """Large members of small means; and large samples between means that are nearly one."""
+    rng = np.random.default_rng(3)
+    n, p = 40, 30
+    codes = np.tile(np.arange(n) % 2, 3)
+    large, shift = 1e4 * rng.normal(size=(n, p)), 0.1 * codes[:n, None]
+    members = [shift + large, shift - large, rng.normal(size=(n, p))]
+    twice = rng.normal(size=(n // 2, p)).repeat(2, axis=0)
+    twice += 1e-7 * rng.normal(size=(n, p))
+    samples = [twice, 1e3 * rng.normal(size=(2 * n, p))]
+    masks = _masks(p, 60)[1:]
+    for parts, n_train in ((members, 2 * n), (samples, n)):
+        X = np.concatenate(parts)
+        splits = [(np.arange(n_train), np.arange(n_train, 3 * n))]
+        fitness = compile(NearestCentroid(), X, codes, cv=splits, n_jobs=1)
+        expected = [_twin(X, codes, mask, splits) for mask in masks]
+        np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
+
+
 def test_what_it_does_not_serve() -> None:
     X, y = _table(30, 5, 2)
     centroid = "NearestCentroid: "

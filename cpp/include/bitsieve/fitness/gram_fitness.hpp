@@ -7,8 +7,12 @@
 // mask), which are the same wherever they came from.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,6 +26,31 @@ class GramFitness : public MaskFitness {
   GramFitness(std::shared_ptr<const Table> table, Target target, SplitSource source)
       : MaskFitness(std::move(table), std::move(target), std::move(source)),
         planner_(this->table()) {}
+
+  // The matrices of a batch as an evaluation would make them, mirrored, with all that is known of
+  // them: gram[n_masks][n][n], squares and bounds [n_masks][n], the rest by mask (tests).
+  void matrices_of(const Word* masks, std::size_t n_masks, int n_threads, float* gram,
+                   double* squares, double* bounds, bool* exact, std::uint8_t* origins) {
+    const Session session(*this);
+    if (!planner_.has_matrices()) {
+      throw std::invalid_argument("no matrices are made for more than " +
+                                  std::to_string(matrix_samples) + " samples");
+    }
+    std::vector<std::size_t> costs;
+    planner_.plan({masks, n_masks, nullptr}, n_threads, costs);
+    const std::size_t n = table().view().n_samples, ld = table().view().ld;
+    GramMatrix own;
+    for (std::size_t m = 0; m < n_masks; ++m) {
+      const GramMatrix& made = planner_.make(masks, m, n_threads, own);
+      for (std::size_t i = 0; i < n; ++i) {
+        std::copy_n(made.gram.data() + i * ld, n, gram + (m * n + i) * n);
+      }
+      std::copy_n(made.squares.data(), n, squares + m * n);
+      std::copy_n(made.bounds.data(), n, bounds + m * n);
+      exact[m] = made.exact;
+      origins[m] = static_cast<std::uint8_t>(planner_.origin(m));
+    }
+  }
 
  protected:
   void prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs) override {

@@ -70,6 +70,10 @@ class GramPlanner {
   // only where no other matrix is being made.
   GramMatrix& make(const Word* masks, std::size_t index, int n_threads, GramMatrix& own);
 
+  // What a matrix is made from: nothing, the state, the full mask, or the other one of its pair.
+  enum class Origin : std::uint8_t { empty, state, full, pair_first, pair_second };
+  Origin origin(std::size_t index) const { return steps_[index].origin; }
+
   // Squares and bounds of the sums over features in one pass from nothing, for whoever makes rows by
   // float_gram.
   void measure(const std::vector<std::int32_t>& features, GramMatrix& matrix) const;
@@ -82,7 +86,6 @@ class GramPlanner {
   std::uint64_t fixed_features() const { return fixed_features_; }
 
  private:
-  enum class Origin : std::uint8_t { empty, state, full, pair_first, pair_second };
   struct Step {
     Origin origin;
     std::size_t cost;  // features to add or remove
