@@ -215,7 +215,7 @@ py::tuple neighbors_of(const Values& x, const Codes& codes, std::size_t n_classe
           Distances distances;
           l1_distances(samples, scale, order, wanted.size(), Precision::exact, n_threads,
                        &distances);
-          const ExactDistances recheck(scale, ExactDistances::finest);
+          const ExactManhattan recheck(scale, ExactManhattan::finest);
           Neighbors found;
           nearest_by_group(samples, distances, order, class_codes, n_classes, options, &recheck,
                            n_threads, &found);

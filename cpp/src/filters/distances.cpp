@@ -237,7 +237,7 @@ template void l1_distances<double>(const SampleRows<double>&, const FeatureScale
                                    const std::vector<std::int32_t>&, std::size_t, Precision, int,
                                    Distances*);
 
-ExactDistances::ExactDistances(const FeatureScale& scale, int bits) {
+ExactManhattan::ExactManhattan(const FeatureScale& scale, int bits) {
   const std::size_t p = scale.range.size();
   // Terms of 2^50 at most and a total of 2^62, whatever p (which is below 2^31).
   bits_ = std::min(bits, 62 - static_cast<int>(std::ceil(std::log2(static_cast<double>(p)))));
@@ -264,7 +264,7 @@ ExactDistances::ExactDistances(const FeatureScale& scale, int bits) {
 }
 
 template <typename T>
-std::int64_t ExactDistances::operator()(const SampleRows<T>& samples, std::size_t a, std::size_t b) const {
+std::int64_t ExactManhattan::operator()(const SampleRows<T>& samples, std::size_t a, std::size_t b) const {
   const ReliefKernels& kernel = *kernels().relief;
   if constexpr (std::is_same_v<T, float>) {
     return kernel.fixed_distance_float(samples.row(a), samples.row(b), cap_.data(), scale_.data(),
@@ -275,9 +275,9 @@ std::int64_t ExactDistances::operator()(const SampleRows<T>& samples, std::size_
   }
 }
 
-template std::int64_t ExactDistances::operator()<float>(const SampleRows<float>&, std::size_t,
+template std::int64_t ExactManhattan::operator()<float>(const SampleRows<float>&, std::size_t,
                                                  std::size_t) const;
-template std::int64_t ExactDistances::operator()<double>(const SampleRows<double>&, std::size_t,
+template std::int64_t ExactManhattan::operator()<double>(const SampleRows<double>&, std::size_t,
                                                   std::size_t) const;
 
 }  // namespace bitsieve

@@ -19,7 +19,7 @@ class RowSearch {
  public:
   RowSearch(const SampleRows<T>& samples, const Distances& distances,
             const std::vector<std::int32_t>& order, const NeighborOptions& options,
-            const ExactDistances* recheck)
+            const ExactManhattan* recheck)
       : samples_(samples),
         distances_(distances),
         order_(order),
@@ -70,7 +70,7 @@ class RowSearch {
   const Distances& distances_;
   const std::vector<std::int32_t>& order_;
   const NeighborOptions& options_;
-  const ExactDistances* recheck_;
+  const ExactManhattan* recheck_;
   double largest_error_;
 };
 
@@ -80,7 +80,7 @@ template <typename T>
 void nearest_by_group(const SampleRows<T>& samples, const Distances& distances,
                       const std::vector<std::int32_t>& order, const std::int32_t* codes,
                       std::size_t n_classes, const NeighborOptions& options,
-                      const ExactDistances* recheck, int n_threads, Neighbors* neighbors) {
+                      const ExactManhattan* recheck, int n_threads, Neighbors* neighbors) {
   const std::size_t n = distances.n, rows = distances.rows;
   neighbors->n_groups = options.grouping == Grouping::classes  ? n_classes
                         : options.grouping == Grouping::others ? 2
@@ -148,11 +148,11 @@ void nearest_by_group(const SampleRows<T>& samples, const Distances& distances,
 
 template void nearest_by_group<float>(const SampleRows<float>&, const Distances&,
                                       const std::vector<std::int32_t>&, const std::int32_t*,
-                                      std::size_t, const NeighborOptions&, const ExactDistances*, int,
+                                      std::size_t, const NeighborOptions&, const ExactManhattan*, int,
                                       Neighbors*);
 template void nearest_by_group<double>(const SampleRows<double>&, const Distances&,
                                        const std::vector<std::int32_t>&, const std::int32_t*,
-                                       std::size_t, const NeighborOptions&, const ExactDistances*, int,
+                                       std::size_t, const NeighborOptions&, const ExactManhattan*, int,
                                        Neighbors*);
 
 }  // namespace bitsieve

@@ -159,7 +159,7 @@ class SpreadSums {
 // The mean of all pairs' distances in the exact re-check's units, by the order of each feature's
 // values.
 template <typename T>
-Spread fine_spread(const ReliefJob<T>& job, const ExactDistances& recheck) {
+Spread fine_spread(const ReliefJob<T>& job, const ExactManhattan& recheck) {
   const std::size_t n = job.samples.n, p = job.samples.p;
   std::vector<double> means(p, 0.0);
   const double n_pairs = static_cast<double>(job.instances.size() * (n - 1));
@@ -223,7 +223,7 @@ class Strip {
         all_(all),
         star_(uses_far(job.options.rule)),
         largest_error_(*std::max_element(distances.error.begin(), distances.error.end())),
-        recheck_(job.scale, ExactDistances::summable),
+        recheck_(job.scale, ExactManhattan::summable),
         class_of_(job.samples.n),
         limits_(distances.rows) {
     for (std::size_t j = 0; j < class_of_.size(); ++j) {
@@ -456,7 +456,7 @@ class Strip {
   const Spread& all_;
   bool star_;
   double largest_error_;
-  ExactDistances recheck_;
+  ExactManhattan recheck_;
   std::vector<std::size_t> class_of_;  // a place
   std::vector<Run> runs_;
   std::vector<Limits> limits_;  // a row

@@ -117,7 +117,7 @@ template <typename T>
 void weigh_neighbors(const ReliefJob<T>& job, double* weights) {
   const std::size_t n = job.samples.n;
   const ReliefRule rule = job.options.rule;
-  const ExactDistances recheck(job.scale, ExactDistances::finest);
+  const ExactManhattan recheck(job.scale, ExactManhattan::finest);
   const bool exact = job.options.precision == Precision::exact;
   const bool by_class = rule == ReliefRule::relieff;
   NeighborOptions wanted;

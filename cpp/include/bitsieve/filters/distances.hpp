@@ -41,12 +41,12 @@ void l1_distances(const SampleRows<T>& samples, const FeatureScale& scale,
 // Distances to decide close calls by: float64 differences of the user's numbers, each rounded to
 // 2^-bits of a range (or coarser, for very many features), so equal differences count equal and
 // the order of features is free.
-class ExactDistances {
+class ExactManhattan {
  public:
   // Bits of neighbors, and of sums over pairs.
   static constexpr int finest = 50, summable = 40;
 
-  ExactDistances(const FeatureScale& scale, int bits);
+  ExactManhattan(const FeatureScale& scale, int bits);
   template <typename T>
   std::int64_t operator()(const SampleRows<T>& samples, std::size_t a, std::size_t b) const;
   double unit() const { return unit_; }

@@ -44,6 +44,6 @@ template <typename T>
 void nearest_by_group(const SampleRows<T>& samples, const Distances& distances,
                       const std::vector<std::int32_t>& order, const std::int32_t* codes,
                       std::size_t n_classes, const NeighborOptions& options,
-                      const ExactDistances* recheck, int n_threads, Neighbors* neighbors);
+                      const ExactManhattan* recheck, int n_threads, Neighbors* neighbors);
 
 }  // namespace bitsieve
