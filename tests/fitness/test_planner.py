@@ -103,7 +103,7 @@ def test_errors_are_within_bounds_that_mean_something(isa: str, kind: str) -> No
                     error = np.abs(found - expected)
                     assert (error <= allowed * (1 + 1e-6)).all(), (k, origin, error.max())
                     worst = max(worst, error.max())
-            # No wider than what the matrix was made from can lose, with room for a factor of 2.
+            # No wider than what the matrix was made from can lose, with half as much again.
             source = {EMPTY: squares.max(), STATE: of_batch}.get(origin, everything)
             assert allowed.max() <= 2.0**-15 * source + 2.0**-39 * everything, (k, origin)
             widest = max(widest, allowed.max())
