@@ -604,12 +604,14 @@ def test_as_a_process_whoever_reads_what_is_printed(tmp_path: Path) -> None:
     if os.path.exists("/dev/full"):
         cases["> /dev/full"] = (1, "bitsieve: error: No space left on device\n")
 
+    buffered = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}  # the usual case
+
     def run(redirection: str) -> tuple[int, str, list[str]]:
         out = tmp_path / str(list(cases).index(redirection))
         words = ["select", "--dataset", "iris", "--outer-folds", "0", "--out", str(out), *_QUICK]
         command = shlex.join([sys.executable, "-m", "bitsieve", *words])
         script = f"{command} {redirection}; exit ${{PIPESTATUS[0]}}"
-        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=buffered)
         if redirection == "--json":
             assert json.loads(done.stdout)["status"] == "complete"
         return done.returncode, done.stderr, sorted(os.listdir(out)) if out.exists() else []

@@ -418,13 +418,15 @@ def test_help_imports_nothing_heavy() -> None:
 def test_nobody_reads_what_is_printed(tmp_path: Path) -> None:
     """Errors and half-read texts are those of `bitsieve select`, which tests them."""
 
+    buffered = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}  # the usual case
+
     def run(redirection: str) -> tuple[int, str, list[str]]:
         out = tmp_path / re.sub(r"\W", "_", redirection)
         command = shlex.join(
             [sys.executable, "-m", "bitsieve", "rank", "--dataset", "iris", "--out", str(out)]
         )
         script = f"{command} {redirection}; exit ${{PIPESTATUS[0]}}"
-        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=buffered)
         return done.returncode, done.stderr, sorted(os.listdir(out))
 
     cases = [">&- 2>&-", "| true", "--json | true"]

@@ -13,7 +13,7 @@ import typer
 
 from bitsieve.cli.signals import what_stopped
 
-__all__ = ["in_options", "one_line_errors", "show"]
+__all__ = ["give_up", "in_options", "one_line_errors", "show"]
 
 #: Parameters of selectors and readers, and the options that stand for them.
 _OPTIONS = {
@@ -34,7 +34,7 @@ def show(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        _give_up(sys.stdout)
+        give_up(sys.stdout)
 
 
 def _fail(message: str, code: int) -> NoReturn:
@@ -51,7 +51,7 @@ def _fail(message: str, code: int) -> NoReturn:
         sys.stderr.write(f"bitsieve: error: {line}\n")
         sys.stderr.flush()
     except OSError:
-        _give_up(sys.stderr)  # the exit code is all that is left to say
+        give_up(sys.stderr)  # the exit code is all that is left to say
     raise typer.Exit(code)
 
 
@@ -66,7 +66,7 @@ def one_line_errors() -> Iterator[None]:
         if os.environ.get("BITSIEVE_TRACEBACK"):
             raise
         if isinstance(error, OSError):
-            _give_up(sys.stdout)
+            give_up(sys.stdout)
         if isinstance(error, BrokenPipeError):
             raise typer.Exit(0) from error
         _fail(*_line_and_code(error))
@@ -96,7 +96,7 @@ def _line_and_code(error: BaseException) -> tuple[str, int]:
     )
 
 
-def _give_up(stream: TextIO) -> None:
+def give_up(stream: TextIO) -> None:
     """Let a stream lead nowhere if it takes no more, so that closing it does not fail again."""
     try:
         stream.flush()

@@ -13,15 +13,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 from bitsieve._errors import duration
+from bitsieve.cli.errors import give_up
 
 __all__ = ["console_of_stdout", "fallback_said", "how_long", "plain_warnings", "rendered", "say"]
 
 
 def say(line: str) -> None:
     """Write a line to stdout at once; that nobody reads must not cost the job."""
-    with suppress(OSError):
+    try:
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
+    except BrokenPipeError:
+        give_up(sys.stdout)  # what is left in its buffer would fail again, in Rich's hands
+    except OSError:
+        pass  # a full disk is told of by whoever writes next
 
 
 def console_of_stdout() -> Console:
