@@ -351,7 +351,22 @@ class Masks:
         return bytes(self.words[i].tobytes())
 
     def find(self, mask: Masks) -> int:
-        """Return the place of the first mask that equals a batch of one, or -1 without one.
+        """Return the place of the first mask that equals another.
+
+        Parameters
+        ----------
+        mask : Masks
+            A batch of one, of as many features.
+
+        Returns
+        -------
+        int
+            -1 where none is equal.
+
+        Raises
+        ------
+        ValueError
+            If it is no batch of one, or has another number of features.
 
         Examples
         --------

@@ -42,7 +42,12 @@ def _name(case: Any) -> str:
     return ", ".join([type(estimator).__name__, *map(str, options.values())])
 
 
-@pytest.mark.parametrize("case", FITNESSES, ids=_name)
+def _case(case: Any) -> Any:
+    # Without a kernel nearly all of the time is scikit-learn's.
+    return pytest.param(case, id=_name(case), marks=[] if case[0] else pytest.mark.slow)
+
+
+@pytest.mark.parametrize("case", [_case(case) for case in FITNESSES])
 def test_keeps_the_contract(case: Any) -> None:
     kernel, estimator, options = case
     # scikit-learn takes milliseconds a mask: fewer of them, of fewer features.

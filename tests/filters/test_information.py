@@ -264,6 +264,7 @@ def test_sparse_continuous_values() -> None:
         mutual_information(sparse, y)
 
 
+@pytest.mark.slow
 def test_neighbors_are_those_of_scikit_learn() -> None:
     rng = np.random.default_rng(10)
     X = rng.standard_normal((70, 5))

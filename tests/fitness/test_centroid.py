@@ -68,9 +68,13 @@ def _expected(X: Any, y: Any, masks: Any, splits: Any, scoring: Any = None) -> l
     ("shape", "cv"),
     [
         ((60, 20, 2), 5),
-        ((61, 150, 3), RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=0)),
+        pytest.param(
+            (61, 150, 3),
+            RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=0),
+            marks=pytest.mark.slow,
+        ),
         ((33, 7, 5), ShuffleSplit(5, test_size=0.3, random_state=0)),
-        ((30, 40, 2), LeaveOneOut()),
+        pytest.param((30, 40, 2), LeaveOneOut(), marks=pytest.mark.slow),
     ],
 )
 def test_it_is_scikit_learns(shape: tuple[int, int, int], cv: Any, one_blas_thread: None) -> None:

@@ -276,7 +276,9 @@ def agree(problem: Problem, scoring: Any, counted: list[int]) -> None:
             np.testing.assert_allclose(again, told, rtol=0, atol=1e-12, err_msg=str(where))
 
 
-@pytest.mark.parametrize("scorings", [of_classes, sets, of_ranks, of_probabilities])
+@pytest.mark.parametrize(
+    "scorings", [of_classes, pytest.param(sets, marks=pytest.mark.slow), of_ranks, of_probabilities]
+)
 def test_scores_are_those_of_scikit_learn(scorings: Callable[[Problem], Iterator[Any]]) -> None:
     counted = [0, 0]
     with config_context(skip_parameter_validation=True):

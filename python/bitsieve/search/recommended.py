@@ -41,9 +41,9 @@ class Recommended(Choice):
         self._scorer = scorer
         self._mask: Masks | None = None
         self._score = float("nan")
-        self._own = self._nobody()  # the mask and its score, if it has features
+        self._own = self._no_answer()  # the mask and its score, if it has features
 
-    def _nobody(self) -> Archive:
+    def _no_answer(self) -> Archive:
         return Archive(1, self.search.n_features)
 
     @property
@@ -76,7 +76,7 @@ class Recommended(Choice):
     ) -> tuple[float, int]:
         mask, before = self._ask(), self._mask
         if mask is None:
-            self._mask, self._score, self._own = None, float("nan"), self._nobody()
+            self._mask, self._score, self._own = None, float("nan"), self._no_answer()
             return self._score, 0
         is_same = before is not None and mask == before
         n_selected = int(mask.counts()[0])
@@ -89,7 +89,7 @@ class Recommended(Choice):
             place = len(masks) - 1
             score = float(self._scorer.score(mask, iteration, evaluation + len(masks))[0])
             self.n_scored += 1
-        own = self._own if is_same else self._nobody()
+        own = self._own if is_same else self._no_answer()
         if n_selected > 0:  # an empty mask is no selection
             measurement = (mask.key(0), score, n_selected, iteration, evaluation + place)
             own.add(*measurement)
