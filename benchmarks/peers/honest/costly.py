@@ -75,4 +75,4 @@ COSTLY = [
 if find_spec("abess"):
     COSTLY.append(Procedure("abess", _abess, 4, SETS))
 if find_spec("boruta"):
-    COSTLY.append(Procedure("Boruta + SVM", _boruta, 5, SETS))
+    COSTLY.append(Procedure("Boruta + SVM", _boruta, 4, SETS))
