@@ -41,7 +41,6 @@ def functions(decisions, count):
 
 def lda_twin(Z, codes, count, others):
     """The formulas with the covariance itself."""
-    n, p = Z.shape
     means = np.array([Z[codes == c].mean(axis=0) for c in range(count)])
     centred = Z - means[codes]
     covariance, _ = ledoit_wolf(centred, assume_centered=True)

@@ -146,4 +146,5 @@ def predicted_codes(decisions: NDArray[np.float64]) -> NDArray[np.int64]:
     """
     if decisions.shape[1] == 1:
         return (decisions[:, 0] > 0).astype(np.int64)
-    return np.argmax(decisions, axis=1).astype(np.int64)
+    codes: NDArray[np.int64] = np.argmax(decisions, axis=1).astype(np.int64)
+    return codes

@@ -20,7 +20,7 @@ def neighbor_shares(
     Parameters
     ----------
     distances : float64 array of shape (n_test, n_samples)
-        Or any growing function of them. Of equal ones the lowest index is nearest.
+        Finite; or any growing function of them. Of equal ones the lowest index is nearest.
     codes : int array of shape (n_samples,)
     n_classes : int
     n_neighbors : int
@@ -35,7 +35,12 @@ def neighbor_shares(
     >>> neighbor_shares(np.array([[3.0, 1.0, 2.0]]), np.array([0, 1, 1]), 2, 3).round(3).tolist()
     [[0.333]]
     """
-    nearest = codes[np.argsort(distances, axis=1, kind="stable")[:, :n_neighbors]]
+    left, rows = distances.copy(), np.arange(len(distances))
+    nearest = np.empty((len(distances), n_neighbors), dtype=codes.dtype)
+    for place in range(n_neighbors):  # few: sorting all would cost more
+        found = left.argmin(axis=1)
+        left[rows, found] = np.inf
+        nearest[:, place] = codes[found]
     if n_classes == 2:
         votes = 2.0 * nearest.sum(axis=1, keepdims=True) - n_neighbors
     else:
