@@ -66,6 +66,18 @@ ALLOWED = {
         "data",
         "masks",
     },
+    "panels": {
+        "_checks",
+        "_core",
+        "_errors",
+        "_files",
+        "_random",
+        "_threads",
+        "_version",
+        "data",
+        "filters",
+        "fitness",
+    },
     "selectors": {
         "_checks",
         "_errors",
