@@ -57,6 +57,7 @@ def elimination_order(
     >>> elimination_order(Z, np.array([0, 0, 1, 1]))
     array([0, 1])
     """
+    from sklearn import config_context
     from sklearn.svm import SVC
 
     n, p = Z.shape
@@ -69,9 +70,10 @@ def elimination_order(
     gram = table @ table.T
     for size in sizes_of_steps(p, share):
         dual = np.zeros((len(of_functions), n))
-        for row, sides in zip(dual, of_functions, strict=True):
-            machine.fit(gram, sides)
-            row[machine.support_] = machine.dual_coef_[0]
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            for row, sides in zip(dual, of_functions, strict=True):
+                machine.fit(gram, sides)
+                row[machine.support_] = machine.dual_coef_[0]
         criterion = np.square(dual @ table).sum(axis=0)[left]
         ranked = np.argsort(-criterion, kind="stable")
         dropped, left = left[ranked[size:]], np.sort(left[ranked[:size]])
@@ -86,7 +88,7 @@ def elimination_order(
     return order
 
 
-def sizes_of_steps(n_features: int, share: float) -> Iterator[int]:
+def sizes_of_steps(n_features: int, share: float = SHARE) -> Iterator[int]:
     """Yield how many features are left after each step, 0 at last.
 
     Examples
