@@ -41,6 +41,7 @@ ALLOWED = {
     "datasets": {"data"},
     "discrete": {"_checks", "_core", "_errors", "_threads", "data"},
     "filters": {"_checks", "_core", "_errors", "_random", "_threads", "data", "discrete"},
+    "panels": {"_checks", "_core", "_errors", "_random", "_threads", "data", "filters", "fitness"},
     "fitness": {
         "_checks",
         "_core",
