@@ -1,1 +1,54 @@
-"""Panels that predict."""
+"""Panels that predict: scaling, rankings, classifiers, and the model that is left of them.
+
+::
+
+    training X, codes -> scaling.py    Scaling: logged or not, standardised
+                           |
+                         rankers.py    features, best first (elimination.py, angles.py)
+                           |
+                       classifiers.py  on the Gram matrix of a panel (linear.py, neighbors.py)
+                           |
+                       calibration.py  probabilities from out-of-fold decisions
+                           |
+                         model.py      Panel: members (member.py, rules.py) that vote; JSON (document.py)
+"""
+
+from __future__ import annotations
+
+from bitsieve.panels.calibration import Calibration
+from bitsieve.panels.classifiers import (
+    CLASSIFIERS,
+    Classifier,
+    Fitted,
+    LinearSVM,
+    NearestNeighbors,
+    RidgeLOO,
+    ShrunkenLDA,
+    classifier_by_name,
+    predicted_codes,
+)
+from bitsieve.panels.member import Member
+from bitsieve.panels.model import Panel, PanelPrediction
+from bitsieve.panels.rankers import RANKERS, Ranker, ranker_by_name
+from bitsieve.panels.scaling import Scaling, log_floor
+
+__all__ = [
+    "CLASSIFIERS",
+    "RANKERS",
+    "Calibration",
+    "Classifier",
+    "Fitted",
+    "LinearSVM",
+    "Member",
+    "NearestNeighbors",
+    "Panel",
+    "PanelPrediction",
+    "Ranker",
+    "RidgeLOO",
+    "Scaling",
+    "ShrunkenLDA",
+    "classifier_by_name",
+    "log_floor",
+    "predicted_codes",
+    "ranker_by_name",
+]
