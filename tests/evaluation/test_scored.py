@@ -342,7 +342,7 @@ def test_a_difference_is_within_the_range_of_differences() -> None:
     folds = [[1.0, 0.0], [0.0, 1.0]]
     kept = nested_cross_validate(SelectKBest(k=1), GaussianNB(), X, y, cv=cv).predictions
     found = ScoredFolds(cv, kept, get_scorer("balanced_accuracy"), "balanced_accuracy")
-    assert tuple(found.difference(*folds, chance=0.5)) == (-1.0, 1.0)
+    assert tuple(found.difference(*folds, kept.full_predicted, chance=0.5)) == (-1.0, 1.0)
 
 
 def test_a_score_of_the_estimators_own_is_not_taken_for_the_accuracy() -> None:

@@ -7,10 +7,13 @@
         v
     nested.py    the whole selection repeated inside every outer training part
         |            (folds.py: outer splits that share nothing with their training part;
-        |             rows.py: the samples of a fold, of arrays, frames and lists)
-    support.py   which input columns a fitted selector, or a pipeline of them, kept
+        |             rows.py: the samples of a fold, of arrays, frames and lists;
+        |             resume.py: finished folds on the disk)
+    fold.py      one of them: select, fit, score (support.py: which input columns a fitted
+        |            selector, or a pipeline of them, kept)
         |
-    predictions.py  what each fold said of each sample that it tested
+    predictions.py  what each fold said of each sample that it tested; alternatives.py: and what
+        |            the selector's other predictors said
         |
     scored.py    which interval a score gets: interval.py has the formulas, resampling.py the
         |            bootstrap of the predictions
@@ -23,12 +26,14 @@ This room knows selectors only through scikit-learn's interface (``fit``, ``tran
 
 from __future__ import annotations
 
+from bitsieve.evaluation.alternatives import Alternative
 from bitsieve.evaluation.interval import Interval, corrected_t_interval
 from bitsieve.evaluation.nested import nested_cross_validate
 from bitsieve.evaluation.predictions import Predictions
 from bitsieve.evaluation.result import NestedResult
 
 __all__ = [
+    "Alternative",
     "Interval",
     "NestedResult",
     "Predictions",

@@ -82,6 +82,38 @@ def score_range(scoring: str | None) -> tuple[float, float]:
     return -math.inf, math.inf
 
 
+def corrected_standard_error(
+    scores: ArrayLike, test_sizes: Sequence[int], train_sizes: Sequence[int]
+) -> float:
+    """Corrected resampled standard error of the mean of cross-validation scores.
+
+    Parameters
+    ----------
+    scores, test_sizes, train_sizes
+        As in :func:`corrected_t_interval`.
+
+    Returns
+    -------
+    float
+        NaN for fewer than two folds, and where a score is not finite.
+
+    References
+    ----------
+    C. Nadeau, Y. Bengio (2003), Inference for the generalization error, Machine Learning 52,
+    239-281, section 3.
+
+    Examples
+    --------
+    >>> round(corrected_standard_error([0.8, 0.9, 0.7, 0.8], [25] * 4, [75] * 4), 4)
+    0.0624
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if len(values) < 2 or not np.all(np.isfinite(values)):
+        return math.nan
+    ratio = float(np.mean(np.asarray(test_sizes) / np.asarray(train_sizes)))
+    return math.sqrt(float(np.var(values, ddof=1)) * (1.0 / len(values) + ratio))
+
+
 def corrected_t_interval(
     scores: ArrayLike,
     test_sizes: Sequence[int],
@@ -140,9 +172,8 @@ def corrected_t_interval(
     n_folds = len(values)
     if n_folds < 2 or not np.all(np.isfinite(values)):
         return Interval(math.nan, math.nan)
-    ratio = float(np.mean(np.asarray(test_sizes) / np.asarray(train_sizes)))
-    variance = float(np.var(values, ddof=1)) * (1.0 / n_folds + ratio)
-    half = float(stats.t.ppf(0.5 + level / 2.0, n_folds - 1)) * math.sqrt(variance)
+    error = corrected_standard_error(values, test_sizes, train_sizes)
+    half = float(stats.t.ppf(0.5 + level / 2.0, n_folds - 1)) * error
     mean = float(values.mean())
     low, high = bounds
     return Interval(max(mean - half, low), min(mean + half, high))
