@@ -289,6 +289,7 @@ def nested_cross_validate(
         predictions=predictions,
         remarks=_remarks(rows),
         copies=None if copies is None else copies.text(),
+        groups=members,
         repeats=np.zeros(len(folds), np.int64) if rounds is None else rounds,
         alternatives={
             other: _alternative(other, rows, told, scored, scores, chance, base)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bitsieve.evaluation.alternatives import Alternative
 from bitsieve.evaluation.interval import NO_INTERVAL, Interval
+from bitsieve.evaluation.performance import ClassPerformance, class_performance
 from bitsieve.evaluation.predictions import Predictions
 
 __all__ = ["NestedResult"]
@@ -81,6 +82,8 @@ class NestedResult:
         early.
     copies : str or None
         What to say of samples that stand twice; None without.
+    groups : int32 array of shape (n_samples,) or None
+        Numbers of the groups of samples, where there were some.
     repeats : int64 array of shape (n_folds,)
         Which round of the outer folds each fold belongs to, from 0; a round tests every sample
         once. All 0 where the folds are no rounds.
@@ -110,8 +113,35 @@ class NestedResult:
     predictions: Predictions | None = None
     remarks: tuple[str, ...] = ()
     copies: str | None = None
+    groups: NDArray[np.int32] | None = None
     repeats: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     alternatives: Mapping[str, Alternative] = field(default_factory=dict)
+
+    def performance(self, name: str | None = None, *, positive: object = None) -> ClassPerformance:
+        """Return how the out-of-fold predictions tell the classes apart.
+
+        Parameters
+        ----------
+        name : str, optional
+            Of an alternative; None for the selection itself.
+        positive : object, optional
+            One of two classes: what is looked for. The second of the sorted ones by default.
+
+        Returns
+        -------
+        ClassPerformance
+
+        Raises
+        ------
+        ValueError
+            For a regressor, and a positive class that is not one of two.
+        """
+        predictions = self.predictions if name is None else self.alternatives[name].predictions
+        if predictions is None:
+            raise ValueError("class performance needs predictions, and this result has none")
+        return class_performance(
+            predictions, self.folds, positive=positive, groups=self.groups, level=self.level
+        )
 
     @property
     def n_repeats(self) -> int:
