@@ -30,6 +30,7 @@ ALLOWED = {
     "_checks": set(),
     "_random": {"_checks", "_core"},
     "_files": set(),
+    "_checkpoint": {"_errors", "_files", "_version"},
     "_once": set(),
     "_scorers": {"_errors"},
     "_threads": {"_checks", "_errors"},
@@ -53,8 +54,9 @@ ALLOWED = {
         "data",
         "masks",
     },
-    "search": {"_checks", "_core", "_errors", "_random", "_files", "_version", "masks"},
+    "search": {"_checkpoint", "_checks", "_core", "_errors", "_random", "_version", "masks"},
     "evaluation": {
+        "_checkpoint",
         "_checks",
         "_core",
         "_errors",

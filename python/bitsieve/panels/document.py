@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from bitsieve._errors import plural, quoted
 from bitsieve.panels.calibration import Calibration
 from bitsieve.panels.classifiers import classifier_by_name
+from bitsieve.panels.member import Member
 from bitsieve.panels.rules import LinearRule, NeighborsRule
 from bitsieve.panels.scaling import Scaling
 
 if TYPE_CHECKING:
-    from bitsieve.panels.model import Member, Panel
+    from bitsieve.panels.model import Panel
 
 __all__ = ["FORMAT", "SCHEMA", "read", "written"]
 
@@ -84,9 +85,7 @@ def read(text: str | bytes) -> Panel:
     if top["format"] != FORMAT:
         raise _wrong("format", f"must be {FORMAT!r}", top["format"])
     if top["schema"] != SCHEMA or isinstance(top["schema"], bool):
-        raise _wrong(
-            "schema", f"must be {SCHEMA}, which this version of bitsieve reads,", top["schema"]
-        )
+        raise _wrong("schema", f"must be {SCHEMA} for this version of bitsieve", top["schema"])
     version = _text(top["version"], "version")
     classes = _classes(top["classes"])
     n_features_in = _whole(top["n_features_in"], "n_features_in", 1, _WIDEST)
@@ -300,8 +299,6 @@ def _names(value: object, length: int) -> tuple[str, ...] | None:
 
 
 def _read_member(value: object, where: str, n_classes: int, n_features_in: int) -> Member:
-    from bitsieve.panels.model import Member
-
     name = value.get("classifier") if isinstance(value, dict) else None
     try:
         model = classifier_by_name(name) if isinstance(name, str) else None

@@ -26,85 +26,12 @@ from bitsieve._errors import name_columns, plural, shorten
 from bitsieve._version import __version__
 from bitsieve.data.frames import column_names, is_frame, matrix_of_frame
 from bitsieve.data.table import Table
-from bitsieve.panels.calibration import Calibration
 from bitsieve.panels.classifiers import predicted_codes
-from bitsieve.panels.linear import LinearFitted
-from bitsieve.panels.neighbors import NeighborsFitted
-from bitsieve.panels.rules import LinearRule, NeighborsRule, rule_of
-from bitsieve.panels.scaling import Scaling
+from bitsieve.panels.member import Member
 
-__all__ = ["Member", "Panel", "PanelPrediction"]
+__all__ = ["Panel", "PanelPrediction"]
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Member:
-    """One predictor of a panel.
-
-    Attributes
-    ----------
-    features : int64 array of shape (n_features,)
-        Columns of the table that was fitted, best first.
-    scaling : Scaling
-        Of these features, in this order.
-    classifier : str
-        Its name.
-    rule : LinearRule or NeighborsRule
-    calibration : Calibration
-    selector : str
-        What chose the features.
-    """
-
-    features: NDArray[np.int64]
-    scaling: Scaling
-    classifier: str
-    rule: LinearRule | NeighborsRule
-    calibration: Calibration
-    selector: str
-
-    @classmethod
-    def of(
-        cls,
-        fitted: LinearFitted | NeighborsFitted,
-        Z: Floats,
-        *,
-        features: NDArray[np.int64],
-        scaling: Scaling,
-        classifier: str,
-        calibration: Calibration,
-        selector: str,
-    ) -> Member:
-        """Make a member of a classifier that was fitted to the Gram matrix of Z.
-
-        Parameters
-        ----------
-        fitted : LinearFitted or NeighborsFitted
-        Z : float64 array of shape (n_samples, n_features)
-            The training samples, scaled; columns in the order of `features`.
-        features, classifier, calibration, selector
-            As the attributes.
-        scaling : Scaling
-            Of these features.
-        """
-        return cls(
-            np.array(features, dtype=np.int64),
-            scaling,
-            classifier,
-            rule_of(fitted, Z),
-            calibration,
-            selector,
-        )
-
-    @property
-    def size(self) -> int:
-        """Number of features."""
-        return len(self.features)
-
-    @property
-    def log(self) -> bool:
-        """Whether it takes logarithms."""
-        return self.scaling.floor is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +56,7 @@ class PanelPrediction:
     votes: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Panel:
     """Members that together predict a class.
 
@@ -364,6 +291,12 @@ class Panel:
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
 
+    def __repr__(self) -> str:
+        return (
+            f"Panel({plural(len(self.members), 'member')}, {self.n_features} of "
+            f"{plural(self.n_features_in, 'feature')}, classes {shorten(self.classes.tolist())})"
+        )
+
     def _values(self, X: Any, absent: NDArray[np.bool_] | None) -> Floats:
         """Columns of the panel as float64, (n_samples, n_features); absent ones are 0."""
         columns = self.columns
@@ -392,9 +325,8 @@ class Panel:
             values[:, absent] = 0.0
         bad = np.flatnonzero(~np.isfinite(values).all(axis=0))
         if len(bad):
-            said = name_columns(
-                bad if self.feature_names is not None else columns[bad], self.feature_names
-            )
+            places = (bad if self.feature_names is not None else columns[bad]).tolist()
+            said = name_columns(places, self.feature_names)
             raise ValueError(
                 f"X must hold finite numbers where the panel looks, but {said} "
                 f"{'hold' if len(bad) > 1 else 'holds'} missing or infinite values: leave those "

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from bitsieve._errors import plural
-from bitsieve.panels.classifiers import classifier_by_name
 from bitsieve.panels.rankers import ranker_by_name
 
 __all__ = [
@@ -265,11 +264,24 @@ def _units(
     train = n * (n_folds - 1) // n_folds
     most = sizes[-1] if sizes else 0
     ranking = sum(ranker_by_name(name).cost(train, p, n_classes, most) for name in selectors)
-    fitting = sum(classifier_by_name(name).cost(train, n_classes) for name in estimators)
+    fitting = sum(_fitting(name, train, n_classes) for name in estimators)
     n_panels = len(selectors) * len(sizes) + 1
     tables = 1e-5 * n * p + 2e-8 * n * n * p  # scaling, and the Gram matrix of all features
     part = n_logs * (ranking * bool(sizes) + n_panels * fitting + tables)
     return (n_folds * n_repeats + 1) * part
+
+
+def _fitting(name: str, n: int, n_classes: int) -> float:
+    """Return the work of fitting a classifier to a Gram matrix and deciding by it."""
+    functions = 1 if n_classes == 2 else n_classes
+    cubic = (n / 100) ** 3
+    if name == "lda":
+        return 0.15 + 0.2 * cubic
+    if name == "svm":
+        return 0.05 + 0.1 * functions * (n / 100) ** 2
+    if name == "ridge":
+        return 0.2 + 2.0 * cubic
+    return 0.1 + 0.1 * (n / 100) ** 2
 
 
 def _duration(seconds: float) -> str:
