@@ -14,6 +14,7 @@ from pathlib import Path
 
 def main() -> None:
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
+    from honest.auto import AUTO
     from honest.checks import check
     from honest.costly import COSTLY
     from honest.report import report
@@ -31,7 +32,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.command == "run":
         wanted = options.procedures.split(";") if options.procedures else None
-        procedures = [p for p in [*RIVALS, *COSTLY] if wanted is None or p.name in wanted]
+        procedures = [p for p in [*AUTO, *RIVALS, *COSTLY] if wanted is None or p.name in wanted]
         run(options.out, procedures, options.sets.split(","), options.repeats)
     elif options.command == "check":
         check()
