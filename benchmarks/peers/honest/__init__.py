@@ -8,6 +8,7 @@ auto.py    `bitsieve.AutoSelector` through its public interface
 costly.py  rivals that take seconds to minutes a fold, on three sets only
 rows.py    one row for a procedure, a set and an outer fold, appended to a file at once
 run.py     the loop: what is missing, cheap procedures of all sets first
-report.py  tables out of the rows
+results.py what the rows say of each procedure
+report.py  tables
 checks.py  the rivals' own short forms beside independent ones
 """

@@ -17,13 +17,13 @@ def main() -> None:
     from honest.auto import AUTO
     from honest.checks import check
     from honest.costly import COSTLY
-    from honest.report import report
+    from honest.report import page, report
     from honest.rivals import RIVALS
     from honest.run import run
     from honest.sets import N_REPEATS, SETS
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("command", choices=["run", "report", "check"])
+    parser.add_argument("command", choices=["run", "report", "page", "check"])
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/honest"))
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--procedures", default="")
@@ -37,7 +37,8 @@ def main() -> None:
     elif options.command == "check":
         check()
     else:
-        print(report(options.out, options.sets.split(","), options.against.split(";")))
+        make = page if options.command == "page" else report
+        print(make(options.out, options.sets.split(","), options.against.split(";")))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from honest.folds import Part, lda, svm
 from honest.models import ShrunkenLDA
-from honest.report import nogueira
+from honest.results import nogueira
 
 __all__ = ["check"]
 
