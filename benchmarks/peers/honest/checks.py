@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from sklearn.covariance import ledoit_wolf
+from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -12,6 +13,7 @@ from sklearn.svm import SVC
 from honest.folds import Part, lda, svm
 from honest.models import ShrunkenLDA
 from honest.results import nogueira
+from honest.rivals import THRESHOLDS, Centroids
 
 __all__ = ["check"]
 
@@ -26,6 +28,7 @@ def check() -> None:
             _check_svm(part)
             _check_rfe(part)
             _check_mrmr(part)
+            _check_centroids(part)
     # Two panels of 2 among 4 that share 1: Kuncheva's index, (1 - 2 2 / 4) / (2 - 2 2 / 4) = 0.
     assert abs(nogueira([[0, 1], [1, 2]], 4)) < 1e-12
     assert nogueira([[0, 1], [0, 1]], 4) == 1
@@ -85,3 +88,22 @@ def _check_mrmr(part: Part) -> None:
         table, pd.Series(part.codes), K=15, show_progress=False, n_jobs=1, relevance="f"
     )
     assert list(part.order("mrmr")[:15]) == list(expected)
+
+
+def _check_centroids(part: Part) -> None:
+    found = Centroids(part)
+    for threshold in THRESHOLDS:
+        for priors in (False, True):
+            model = NearestCentroid(
+                shrink_threshold=threshold or None, priors="empirical" if priors else "uniform"
+            ).fit(part.Z, part.codes)
+            features = np.flatnonzero(np.ptp(model.centroids_, axis=0) > 1e-12)
+            assert np.array_equal(found.shrink(threshold)[1], features)
+            if not features.size:  # all classes tie, to the last bit
+                continue
+            if priors:  # predict leaves the spread out where classes are equal in size
+                scores = model.decision_function(part.Z_test)
+                expected = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
+            else:
+                expected = model.predict(part.Z_test)
+            assert np.array_equal(found.predict(part.Z_test, threshold, priors=priors), expected)
