@@ -91,7 +91,7 @@ def _nearest(part: Part) -> Any:
 
 # From the smallest panel to the largest.
 THRESHOLDS = (8.0, 6.0, 5.0, 4.0, 3.5, 3.0, 2.5, 2.0, 1.5, 1.0, 0.5, 0.0)
-PENALTIES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 3.0, 10.0)
+PENALTIES = (0.02, 0.05, 0.1, 0.2, 0.5, 2.0, 10.0)
 
 
 class Centroids:
