@@ -130,7 +130,8 @@ class Calibration:
                     axis=1,
                 )
             best = decisions.max(axis=1, keepdims=True)
-            exponents = np.maximum(self.slope * (decisions - best), _LOW) + self.offset
+            behind = np.maximum(decisions - best, -1e300)  # finite: the slope may be 0
+            exponents = np.maximum(self.slope * behind, _LOW) + self.offset
             shares = np.exp(exponents - exponents.max(axis=1, keepdims=True))
             # Class by class: a sum over the last axis may depend on the shape.
             total = shares[:, 0].copy()
