@@ -67,6 +67,7 @@ ALLOWED = {
         "_version",
         "data",
         "masks",
+        "panels",
     },
     "panels": {
         "_checks",
@@ -106,6 +107,7 @@ ALLOWED = {
         "filters",
         "report",
         "selectors",
+        "panels",
     },
     "__main__": {"cli"},
 }

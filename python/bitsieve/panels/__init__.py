@@ -10,7 +10,9 @@
                            |
                        calibration.py  probabilities from out-of-fold decisions
                            |
-                         model.py      Panel: members (member.py, rules.py) that vote; JSON (document.py)
+                         model.py      Panel: members (member.py, rules.py) that vote
+                           |           (document.py: as JSON)
+                         measured.py   a panel on a table from elsewhere
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from bitsieve.panels.classifiers import (
     classifier_by_name,
     predicted_codes,
 )
+from bitsieve.panels.measured import TablePrediction, missing_features, predict_table
 from bitsieve.panels.member import Member
 from bitsieve.panels.model import Panel, PanelPrediction
 from bitsieve.panels.rankers import RANKERS, Ranker, ranker_by_name
@@ -47,8 +50,11 @@ __all__ = [
     "RidgeLOO",
     "Scaling",
     "ShrunkenLDA",
+    "TablePrediction",
     "classifier_by_name",
     "log_floor",
+    "missing_features",
+    "predict_table",
     "predicted_codes",
     "ranker_by_name",
 ]
