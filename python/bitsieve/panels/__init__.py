@@ -1,4 +1,4 @@
-"""Panels that predict: scaling, rankings, classifiers, and the model that is left of them.
+"""Panels that predict: scaling, rankings, classifiers, the race between them, and what is left.
 
 ::
 
@@ -8,10 +8,14 @@
                            |
                        classifiers.py  on the Gram matrix of a panel (linear.py, neighbors.py)
                            |
+      plan.py ---------> race.py       every candidate, out of fold, its selection inside
+                           |
+                         choice.py     the best, or the members of a vote
+                           |
                        calibration.py  probabilities from out-of-fold decisions
                            |
-                         model.py      Panel: members (member.py, rules.py) that vote
-                           |           (document.py: as JSON)
+                         model.py      members (member.py, rules.py) that vote; JSON (document.py)
+                           |
                          measured.py   a panel on a table from elsewhere
 """
 
@@ -32,6 +36,7 @@ from bitsieve.panels.classifiers import (
 from bitsieve.panels.measured import TablePrediction, missing_features, predict_table
 from bitsieve.panels.member import Member
 from bitsieve.panels.model import Panel, PanelPrediction
+from bitsieve.panels.plan import Plan, make_plan
 from bitsieve.panels.rankers import RANKERS, Ranker, ranker_by_name
 from bitsieve.panels.scaling import Scaling, log_floor
 
@@ -46,6 +51,7 @@ __all__ = [
     "NearestNeighbors",
     "Panel",
     "PanelPrediction",
+    "Plan",
     "Ranker",
     "RidgeLOO",
     "Scaling",
@@ -53,6 +59,7 @@ __all__ = [
     "TablePrediction",
     "classifier_by_name",
     "log_floor",
+    "make_plan",
     "missing_features",
     "predict_table",
     "predicted_codes",
