@@ -38,7 +38,7 @@ def test_numbers():
         assert record["score"] == found.score
         assert record["n_samples"] == 50
         said = found.sentences()
-        assert said[0].startswith(f"Error on 50 samples that had no part in making the panel: "
+        assert said[0].startswith(f"Error on 50 samples: "
                                   f"{100 - 2 * right:.1f} % (95 % interval ")  # fmt: skip
         assert said[1].startswith("Balanced error: ")
         plain = external_result(panel, Table(X, truth, names=NAMES))

@@ -21,7 +21,8 @@ from bitsieve._errors import TextColumns, caused_by, plural
 from bitsieve._version import __version__
 from bitsieve.cli.record import json_line
 from bitsieve.cli.terminal import console_of_stdout, rendered
-from bitsieve.data import Table, read_table
+from bitsieve.data import Table, read_measured_features, read_table
+from bitsieve.data.request import Orient
 from bitsieve.evaluation import ExternalResult, external_result
 from bitsieve.panels import Panel, TablePrediction, predict_table
 from bitsieve.report import file_identity
@@ -89,42 +90,37 @@ class PredictJob:
             raise ValueError(f"--out {out} is there already: give another name, or --force")
 
     def _table(self, panel: Panel) -> Table:
-        """Read the table in the way in which it holds features of the panel."""
-        first: Table | None = None
-        ways = ("auto", "features", "samples") if self.orient == "auto" else (self.orient,)
-        for orient in ways:
-            try:
-                table = self._read(panel, orient)
-            except ValueError:
-                if first is None:
-                    raise
-                continue  # it was only tried
-            names = set(table.names or ())
-            if panel.feature_names is None or names & set(panel.feature_names):
-                return table
-            first = table if first is None else first
-        assert first is not None
-        return first
+        """Read the table; columns of text that the panel does not use are left out."""
+        orient = self._orientation(panel)
+        try:
+            return self._read(orient, self.drop)
+        except ValueError as error:
+            if not caused_by(error, TextColumns) or panel.feature_names is None:
+                raise
+            wanted = set(panel.feature_names)
+            coded = self._read(orient, self.drop, categorical="ordinal")
+            text = [coded.names[j] for j in coded.discrete_columns] if coded.names else []
+            others = [name for name in text if name not in wanted]
+            if not others:
+                raise
+            return self._read(orient, (*self.drop, *others))
 
-    def _read(self, panel: Panel, orient: Any) -> Table:
-        with warnings.catch_warnings():
-            # Notes of a reading that was only tried, and of columns that nobody looks at.
-            warnings.simplefilter("ignore" if orient != self.orient else "default")
-            try:
-                return self._read_numbers(orient, self.drop)
-            except ValueError as error:
-                if not caused_by(error, TextColumns):
-                    raise
-                wanted = set(panel.feature_names or ())
-                coded = self._read_numbers(orient, self.drop, categorical="ordinal")
-                text = [coded.names[j] for j in coded.discrete_columns] if coded.names else []
-                others = [name for name in text if name not in wanted]
-                if not others or panel.feature_names is None:
-                    raise
-                return self._read_numbers(orient, (*self.drop, *others))
+    def _orientation(self, panel: Panel) -> Orient:
+        """Rows are features where the first column, not the header, holds those of the panel."""
+        if self.orient != "auto" or panel.feature_names is None:
+            return self.orient
+        try:
+            where = read_measured_features(self.file, panel.feature_names).where
+        except ValueError:
+            return "auto"  # reading the table says what is wrong
+        orients: dict[str, Orient] = {"header": "samples", "first column": "features"}
+        return orients.get(where, "auto")
 
-    def _read_numbers(
-        self, orient: Any, drop: tuple[str, ...], categorical: Literal["error", "ordinal"] = "error"
+    def _read(
+        self,
+        orient: Orient,
+        drop: tuple[str, ...],
+        categorical: Literal["error", "ordinal"] = "error",
     ) -> Table:
         return read_table(
             self.file, target=self.target, orient=orient, index=self.index or "auto", drop=drop,
@@ -215,6 +211,7 @@ class FinishedPrediction:
         if self.external is not None:
             for sentence in self.external.sentences():
                 yield printable(sentence)
+            yield "This is an external test only if none of the samples helped to make the panel."
 
     def _shown(self) -> Any:
         from rich import box

@@ -85,7 +85,7 @@ class ExternalResult:
         wrong = self.n_samples - int(np.trace(self.confusion))
         low, high = self.accuracy_interval
         said = [
-            f"Error on {plural(self.n_samples, 'sample')} that had no part in making the panel: "
+            f"Error on {plural(self.n_samples, 'sample')}: "
             f"{percent(1.0 - self.accuracy, Interval(1.0 - high, 1.0 - low))}, {wrong} wrong."
         ]
         if self.scoring == "balanced_accuracy":
@@ -176,7 +176,7 @@ def external_result(
     >>> table = Table([[9.0], [2.0], [7.0], [6.0]], ["well", "sick", "well", "sick"],
     ...               names=["tp53"])
     >>> print(external_result(panel, table).sentences()[0])
-    Error on 4 samples that had no part in making the panel: 25.0 % (95 % interval 0.6 to 80.6), ...
+    Error on 4 samples: 25.0 % (95 % interval 0.6 to 80.6), 1 wrong.
     """
     from bitsieve.panels import predict_table
 
