@@ -67,6 +67,7 @@ ALLOWED = {
         "_version",
         "data",
         "masks",
+        "panels",
     },
     "panels": {
         "_checks",
@@ -107,6 +108,7 @@ ALLOWED = {
         "filters",
         "report",
         "selectors",
+        "panels",
     },
     "__main__": {"cli"},
 }

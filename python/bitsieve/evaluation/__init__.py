@@ -22,6 +22,9 @@
         v
     result.py    NestedResult: the numbers, and in words which of them may be published
 
+    a fixed panel, a table from elsewhere -> external.py
+
+
 This room knows selectors only through scikit-learn's interface (``fit``, ``transform``,
 ``get_support``), so any selector can be evaluated.
 """
@@ -30,6 +33,7 @@ from __future__ import annotations
 
 from bitsieve.evaluation.alternatives import Alternative
 from bitsieve.evaluation.calibration import Calibration, CalibrationBin
+from bitsieve.evaluation.external import ExternalResult, external_result
 from bitsieve.evaluation.interval import Interval, corrected_t_interval
 from bitsieve.evaluation.nested import nested_cross_validate
 from bitsieve.evaluation.performance import ClassPerformance, Measure, class_performance
@@ -41,11 +45,13 @@ __all__ = [
     "Calibration",
     "CalibrationBin",
     "ClassPerformance",
+    "ExternalResult",
     "Interval",
     "Measure",
     "NestedResult",
     "Predictions",
     "class_performance",
     "corrected_t_interval",
+    "external_result",
     "nested_cross_validate",
 ]
