@@ -19,6 +19,7 @@ __all__ = [
     "FCBF",
     "MRMR",
     "SURF",
+    "AutoSelector",
     "BinarySPSA",
     "Discretizer",
     "EnsembleRanker",
@@ -55,6 +56,7 @@ __all__ = [
 
 # Where each name lives; all others are rooms.
 _NAMES = {
+    "AutoSelector": "bitsieve.selectors",
     "BinarySPSA": "bitsieve.selectors",
     "CFS": "bitsieve.selectors",
     "Discretizer": "bitsieve.selectors",
@@ -103,6 +105,7 @@ if TYPE_CHECKING:
         FCBF,
         MRMR,
         SURF,
+        AutoSelector,
         BinarySPSA,
         Discretizer,
         EnsembleRanker,

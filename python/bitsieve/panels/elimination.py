@@ -11,12 +11,17 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve import _core
+
 __all__ = ["SHARE", "elimination_order", "sizes_of_steps"]
 
 Floats = NDArray[np.float64]
 
 #: Share of the remaining features that a step drops, at least one.
 SHARE = 0.2
+
+#: Within so much the conditions of optimality hold, in units of the decisions.
+_TOLERANCE = 1e-5
 
 
 def elimination_order(
@@ -57,23 +62,16 @@ def elimination_order(
     >>> elimination_order(Z, np.array([0, 0, 1, 1]))
     array([0, 1])
     """
-    from sklearn import config_context
-    from sklearn.svm import SVC
-
-    n, p = Z.shape
+    p = Z.shape[1]
     n_classes = int(codes.max()) + 1
-    of_functions = [np.where(codes == c, 1, 0) for c in range(n_classes if n_classes > 2 else 1)]
-    machine = SVC(kernel="precomputed", C=C)
+    functions = np.arange(n_classes if n_classes > 2 else 1)
+    signs = np.where(codes == functions[:, None], 1, -1).astype(np.int8)
     order = np.empty(p, dtype=np.int64)
     names, table = np.arange(p), Z  # of the columns of the table; those at `left` are left
     left = np.arange(p)
     gram = table @ table.T
     for size in sizes_of_steps(p, share):
-        dual = np.zeros((len(of_functions), n))
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            for row, sides in zip(dual, of_functions, strict=True):
-                machine.fit(gram, sides)
-                row[machine.support_] = machine.dual_coef_[0]
+        dual = _core.dual_svm(gram, signs, C, _TOLERANCE)[0]
         criterion = np.square(dual @ table).sum(axis=0)[left]
         ranked = np.argsort(-criterion, kind="stable")
         dropped, left = left[ranked[size:]], np.sort(left[ranked[:size]])
