@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from bitsieve.data.covariates import read_covariates
 from bitsieve.data.feature_major import FeatureMajor, make_feature_major
 from bitsieve.data.io import ReadRequest, formats, read_table, register_format
 from bitsieve.data.table import Table
@@ -20,6 +21,7 @@ __all__ = [
     "Table",
     "formats",
     "make_feature_major",
+    "read_covariates",
     "read_table",
     "register_format",
 ]

@@ -22,6 +22,8 @@
         v
     result.py    NestedResult: the numbers, and in words which of them may be published
 
+    covariates.py   what is known besides the features: as a predictor of its own, and by group
+
 This room knows selectors only through scikit-learn's interface (``fit``, ``transform``,
 ``get_support``), so any selector can be evaluated.
 """
@@ -30,6 +32,15 @@ from __future__ import annotations
 
 from bitsieve.evaluation.alternatives import Alternative
 from bitsieve.evaluation.calibration import Calibration, CalibrationBin
+from bitsieve.evaluation.covariates import (
+    CovariateCheck,
+    GroupRow,
+    check_covariates,
+    covariates_alone,
+    covariates_alternative,
+    expected_half_width,
+    group_performance,
+)
 from bitsieve.evaluation.interval import Interval, corrected_t_interval
 from bitsieve.evaluation.nested import nested_cross_validate
 from bitsieve.evaluation.performance import ClassPerformance, Measure, class_performance
@@ -41,11 +52,18 @@ __all__ = [
     "Calibration",
     "CalibrationBin",
     "ClassPerformance",
+    "CovariateCheck",
+    "GroupRow",
     "Interval",
     "Measure",
     "NestedResult",
     "Predictions",
+    "check_covariates",
     "class_performance",
     "corrected_t_interval",
+    "covariates_alone",
+    "covariates_alternative",
+    "expected_half_width",
+    "group_performance",
     "nested_cross_validate",
 ]
