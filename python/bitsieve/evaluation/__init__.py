@@ -24,6 +24,7 @@
 
     a fixed panel, a table from elsewhere -> external.py
 
+    covariates.py   what is known besides the features: as a predictor of its own, and by group
 
 This room knows selectors only through scikit-learn's interface (``fit``, ``transform``,
 ``get_support``), so any selector can be evaluated.
@@ -33,6 +34,15 @@ from __future__ import annotations
 
 from bitsieve.evaluation.alternatives import Alternative
 from bitsieve.evaluation.calibration import Calibration, CalibrationBin
+from bitsieve.evaluation.covariates import (
+    CovariateCheck,
+    GroupRow,
+    check_covariates,
+    covariates_alone,
+    covariates_alternative,
+    expected_half_width,
+    group_performance,
+)
 from bitsieve.evaluation.external import ExternalResult, external_result
 from bitsieve.evaluation.interval import Interval, corrected_t_interval
 from bitsieve.evaluation.nested import nested_cross_validate
@@ -45,13 +55,20 @@ __all__ = [
     "Calibration",
     "CalibrationBin",
     "ClassPerformance",
+    "CovariateCheck",
     "ExternalResult",
+    "GroupRow",
     "Interval",
     "Measure",
     "NestedResult",
     "Predictions",
+    "check_covariates",
     "class_performance",
     "corrected_t_interval",
+    "covariates_alone",
+    "covariates_alternative",
+    "expected_half_width",
     "external_result",
+    "group_performance",
     "nested_cross_validate",
 ]
