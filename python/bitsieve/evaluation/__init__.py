@@ -20,7 +20,8 @@
     scored.py    which interval a score gets: interval.py has the formulas, resampling.py the
         |            bootstrap of the predictions
         v
-    result.py    NestedResult: the numbers, and in words which of them may be published
+    result.py    NestedResult: the numbers, and in words which of them may be published;
+                 comparison.py: sentences on the selection beside the others
 
 This room knows selectors only through scikit-learn's interface (``fit``, ``transform``,
 ``get_support``), so any selector can be evaluated.
@@ -30,6 +31,12 @@ from __future__ import annotations
 
 from bitsieve.evaluation.alternatives import Alternative
 from bitsieve.evaluation.calibration import Calibration, CalibrationBin
+from bitsieve.evaluation.comparison import (
+    PairedDifference,
+    compared,
+    cost_of,
+    paired_difference,
+)
 from bitsieve.evaluation.interval import Interval, corrected_t_interval
 from bitsieve.evaluation.nested import nested_cross_validate
 from bitsieve.evaluation.performance import ClassPerformance, Measure, class_performance
@@ -44,8 +51,12 @@ __all__ = [
     "Interval",
     "Measure",
     "NestedResult",
+    "PairedDifference",
     "Predictions",
     "class_performance",
+    "compared",
     "corrected_t_interval",
+    "cost_of",
     "nested_cross_validate",
+    "paired_difference",
 ]
