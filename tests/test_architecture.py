@@ -68,6 +68,18 @@ ALLOWED = {
         "data",
         "masks",
     },
+    "panels": {
+        "_checks",
+        "_core",
+        "_errors",
+        "_files",
+        "_random",
+        "_threads",
+        "_version",
+        "data",
+        "filters",
+        "fitness",
+    },
     "selectors": {
         "_checks",
         "_errors",
@@ -80,6 +92,7 @@ ALLOWED = {
         "filters",
         "fitness",
         "masks",
+        "panels",
         "search",
     },
     "testing": {"_errors", "_isa", "_random", "data", "masks", "search"},
@@ -366,7 +379,7 @@ def test_files_with_instruction_set_flags_include_no_standard_templates() -> Non
     # An inline std:: template compiled with wider instructions could be the copy all link.
     allowed = {"immintrin.h", "arm_neon.h", "cstddef", "cstdint", "body.hpp"}
     allowed |= {"body_lanes.hpp", "body_ranks.hpp"}
-    rooms = ("relief", "information", "univariate")
+    rooms = ("relief", "information", "svm", "univariate")
     allowed |= {f"body_{room}.hpp" for room in rooms}
     allowed |= {
         f"bitsieve/isa/{name}.hpp" for name in ("kernels", *(f"{r}_kernels" for r in rooms))
