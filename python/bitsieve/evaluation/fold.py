@@ -131,8 +131,10 @@ class Procedure:
         claims = [step for _, step in search if hasattr(step, "best_score_")]
         observed = remeasured = float("nan")
         if claims:
-            remeasured = float(claims[-1].best_score_)
-            observed = float(getattr(claims[-1], "best_observed_score_", remeasured))
+            best = float(claims[-1].best_score_)
+            observed = float(getattr(claims[-1], "best_observed_score_", best))
+            # A selector that predicts itself chose by that score.
+            remeasured = float("nan") if itself and observed == best else best
         return FoldScores(
             honest=score_of(scorer, model, outputs, X_test, y_test),
             full=full,
