@@ -20,7 +20,8 @@
     scored.py    which interval a score gets: interval.py has the formulas, resampling.py the
         |            bootstrap of the predictions
         v
-    result.py    NestedResult: the numbers, and in words which of them may be published
+    result.py    NestedResult: the numbers, and in words which of them may be published;
+                 comparison.py: sentences on the selection beside the others
 
     a fixed panel, a table from elsewhere -> external.py
 
@@ -34,6 +35,12 @@ from __future__ import annotations
 
 from bitsieve.evaluation.alternatives import Alternative
 from bitsieve.evaluation.calibration import Calibration, CalibrationBin
+from bitsieve.evaluation.comparison import (
+    PairedDifference,
+    compared,
+    cost_of,
+    paired_difference,
+)
 from bitsieve.evaluation.covariates import (
     CovariateCheck,
     GroupRow,
@@ -61,14 +68,18 @@ __all__ = [
     "Interval",
     "Measure",
     "NestedResult",
+    "PairedDifference",
     "Predictions",
     "check_covariates",
     "class_performance",
+    "compared",
     "corrected_t_interval",
+    "cost_of",
     "covariates_alone",
     "covariates_alternative",
     "expected_half_width",
     "external_result",
     "group_performance",
     "nested_cross_validate",
+    "paired_difference",
 ]
