@@ -17,21 +17,37 @@
         v
     result.py    NestedResult: the numbers, and in words which of them may be published
 
+    agreement.py    how much selections agree, beside chance
+        ^
+    repeats.py      the selection made again on disjoint halves and with other seeds
+
+    correlated.py   features that may stand for a selected one
+
 This room knows selectors only through scikit-learn's interface (``fit``, ``transform``,
 ``get_support``), so any selector can be evaluated.
 """
 
 from __future__ import annotations
 
+from bitsieve.evaluation.agreement import Index, Stability, stability
+from bitsieve.evaluation.correlated import Substitutes, substitutes
 from bitsieve.evaluation.interval import Interval, corrected_t_interval
 from bitsieve.evaluation.nested import nested_cross_validate
 from bitsieve.evaluation.predictions import Predictions
+from bitsieve.evaluation.repeats import SelectionStability, selection_stability
 from bitsieve.evaluation.result import NestedResult
 
 __all__ = [
+    "Index",
     "Interval",
     "NestedResult",
     "Predictions",
+    "SelectionStability",
+    "Stability",
+    "Substitutes",
     "corrected_t_interval",
     "nested_cross_validate",
+    "selection_stability",
+    "stability",
+    "substitutes",
 ]
