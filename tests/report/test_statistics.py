@@ -144,6 +144,7 @@ def test_the_table_and_the_file_hold_the_same(tmp_path: Path) -> None:
         if name in ("substitutes", "direction"):
             continue
         np.testing.assert_allclose(read[name], frame[name].astype(float), rtol=1e-5)
+    assert frame["f_rank"].dtype == frame["n_substitutes"].dtype == "Int64"
     with path.open(encoding="utf-8", newline="") as file:
         rows = {row["feature"]: row for row in csv.DictReader(file)}
     assert rows["g1"]["substitutes"] == "'=x;y (1.00); \\x07bell (-1.00)"

@@ -20,7 +20,7 @@ Sampling = Literal["overlapping", "independent", "halves", "seeds"]
 
 # Why there is no interval, or what the one that there is speaks of.
 _SAID = {
-    "overlapping": "No interval: the selections share samples, so they are not independent.",
+    "overlapping": "No interval: the selections share samples, and so agree in part even on noise.",
     "seeds": "No interval: the samples are the same each time, so it would speak of seeds alone.",
     "independent": "The interval speaks of more subsamples of these samples, not of other samples.",
     "halves": "The interval speaks of more splits of these samples, not of other samples.",
@@ -215,7 +215,7 @@ def stability(
     >>> print(found.text())
     3 selections, 2 of 5 features: Nogueira 0.444 (by chance 0.000),
     Jaccard 0.556 (by chance 0.300), Kuncheva 0.444 (by chance 0.000).
-    No interval: the selections share samples, so they are not independent.
+    No interval: the selections share samples, and so agree in part even on noise.
     """
     check_choice("sampling", sampling, get_args(Sampling))
     check_number("level", level, 0, 1, hint="0.95 asks for a 95 % interval")

@@ -187,7 +187,10 @@ def panel_table(
     order = [row[1] for row in rows]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     for name, column in found.columns(names).items():
-        table[name] = [column[feature] for feature in order]
+        ordered: Any = [column[feature] for feature in order]
+        if name in ("f_rank", "n_substitutes"):  # whole numbers with gaps
+            ordered = pd.array(ordered, dtype="Int64")
+        table[name] = ordered
     return table
 
 
