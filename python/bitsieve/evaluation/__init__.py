@@ -27,12 +27,19 @@
 
     covariates.py   what is known besides the features: as a predictor of its own, and by group
 
+    agreement.py    how much selections agree, beside chance
+        ^
+    repeats.py      the selection made again on disjoint halves and with other seeds
+
+    correlated.py   features that may stand for a selected one
+
 This room knows selectors only through scikit-learn's interface (``fit``, ``transform``,
 ``get_support``), so any selector can be evaluated.
 """
 
 from __future__ import annotations
 
+from bitsieve.evaluation.agreement import Index, Stability, stability
 from bitsieve.evaluation.alternatives import Alternative
 from bitsieve.evaluation.calibration import Calibration, CalibrationBin
 from bitsieve.evaluation.comparison import (
@@ -41,6 +48,7 @@ from bitsieve.evaluation.comparison import (
     cost_of,
     paired_difference,
 )
+from bitsieve.evaluation.correlated import Substitutes, substitutes
 from bitsieve.evaluation.covariates import (
     CovariateCheck,
     GroupRow,
@@ -55,6 +63,7 @@ from bitsieve.evaluation.interval import Interval, corrected_t_interval
 from bitsieve.evaluation.nested import nested_cross_validate
 from bitsieve.evaluation.performance import ClassPerformance, Measure, class_performance
 from bitsieve.evaluation.predictions import Predictions
+from bitsieve.evaluation.repeats import SelectionStability, selection_stability
 from bitsieve.evaluation.result import NestedResult
 
 __all__ = [
@@ -65,11 +74,15 @@ __all__ = [
     "CovariateCheck",
     "ExternalResult",
     "GroupRow",
+    "Index",
     "Interval",
     "Measure",
     "NestedResult",
     "PairedDifference",
     "Predictions",
+    "SelectionStability",
+    "Stability",
+    "Substitutes",
     "check_covariates",
     "class_performance",
     "compared",
@@ -82,4 +95,7 @@ __all__ = [
     "group_performance",
     "nested_cross_validate",
     "paired_difference",
+    "selection_stability",
+    "stability",
+    "substitutes",
 ]
