@@ -271,7 +271,7 @@ class PanelOutcome:
                 f"The interval reaches chance ({self.measure.shown(self.chance)}): this panel is "
                 "not shown to predict better than a guess, and its features are no markers."
             )
-        full = next((one for one in self.rivals if one.key == "all features"), None)
+        full = next((one for one in self.rivals if one.key == "all features: chosen"), None)
         if full is not None:
             said.append(self._helped(full))
         costly = [one for one in self.limits if one.is_costly]
