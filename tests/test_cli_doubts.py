@@ -14,7 +14,7 @@ import pytest
 
 from bitsieve.cli import main
 
-_QUICK = ["--max-iter", "5", "--repeats", "1", "--seed", "1"]
+_QUICK = ["--method", "bspsa", "--max-iter", "5", "--repeats", "1", "--seed", "1"]
 
 
 def _run(command: str, path: Path, out: Path, *options: str) -> tuple[str, str, dict[str, Any]]:
