@@ -24,6 +24,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, P))
 CODES = np.arange(N, dtype=np.int32) % 2
 GROUPS = np.arange(N, dtype=np.int32) % 4
+SIGNS = np.where([CODES > 0, GROUPS > 0], 1, -1).astype(np.int8)
 WHOLES = RNG.integers(0, 3, (N, P)).astype(np.uint8)
 LEVELS = np.full(P, 3, np.int32)
 BEGIN = np.arange(P + 1, dtype=np.int64)
@@ -204,6 +205,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "rank_sums": (
         _core.rank_sums,
         {"X": X, "codes": CODES, "n_classes": 2, "y": X[:, 0].copy(), "n_threads": 1},
+    ),
+    "dual_svm": (
+        _core.dual_svm,
+        {"K": X @ X.T, "signs": SIGNS, "C": 1.0, "tolerance": 1e-5, "n_threads": 1},
     ),
     "BinarySPSA": (_core.BinarySPSA, SPSA),
     "BinarySPSA.set_seed": (asked().set_seed, {"seed": 1}),
@@ -451,7 +456,17 @@ INDICES = (
     | set(SPLITS)
     | {"labels", "counts"}
 )
-NUMBERS = {"y", "target", "numbers", "coefficients", "rank_weights", "feature_weights"} | {
+NUMBERS = {
+    "K",
+    "C",
+    "tolerance",
+    "y",
+    "target",
+    "numbers",
+    "coefficients",
+    "rank_weights",
+    "feature_weights",
+} | {
     "position",
     "start",
     "relevance",

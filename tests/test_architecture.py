@@ -30,6 +30,7 @@ ALLOWED = {
     "_checks": set(),
     "_random": {"_checks", "_core"},
     "_files": set(),
+    "_checkpoint": {"_errors", "_files", "_version"},
     "_once": set(),
     "_scorers": {"_errors"},
     "_threads": {"_checks", "_errors"},
@@ -53,8 +54,9 @@ ALLOWED = {
         "data",
         "masks",
     },
-    "search": {"_checks", "_core", "_errors", "_random", "_files", "_version", "masks"},
+    "search": {"_checkpoint", "_checks", "_core", "_errors", "_random", "_version", "masks"},
     "evaluation": {
+        "_checkpoint",
         "_checks",
         "_core",
         "_errors",
@@ -65,6 +67,18 @@ ALLOWED = {
         "_version",
         "data",
         "masks",
+    },
+    "panels": {
+        "_checks",
+        "_core",
+        "_errors",
+        "_files",
+        "_random",
+        "_threads",
+        "_version",
+        "data",
+        "filters",
+        "fitness",
     },
     "selectors": {
         "_checks",
@@ -364,7 +378,7 @@ def test_files_with_instruction_set_flags_include_no_standard_templates() -> Non
     # An inline std:: template compiled with wider instructions could be the copy all link.
     allowed = {"immintrin.h", "arm_neon.h", "cstddef", "cstdint", "body.hpp"}
     allowed |= {"body_lanes.hpp", "body_ranks.hpp"}
-    rooms = ("relief", "information", "univariate")
+    rooms = ("relief", "information", "svm", "univariate")
     allowed |= {f"body_{room}.hpp" for room in rooms}
     allowed |= {
         f"bitsieve/isa/{name}.hpp" for name in ("kernels", *(f"{r}_kernels" for r in rooms))

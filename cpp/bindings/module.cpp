@@ -7,6 +7,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   bitsieve::register_table(module);
   bitsieve::register_scores(module);
   bitsieve::register_fitness(module);
+  bitsieve::register_dual_svm(module);
   bitsieve::register_relief(module);
   bitsieve::register_information(module);
   bitsieve::register_correlation(module);

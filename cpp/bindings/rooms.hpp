@@ -18,6 +18,7 @@ void register_core(pybind11::module_& module);
 void register_discrete(pybind11::module_& module);
 void register_table(pybind11::module_& module);
 void register_fitness(pybind11::module_& module);
+void register_dual_svm(pybind11::module_& module);
 void register_scores(pybind11::module_& module);
 void register_relief(pybind11::module_& module);
 void register_information(pybind11::module_& module);

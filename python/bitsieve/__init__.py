@@ -19,6 +19,7 @@ __all__ = [
     "FCBF",
     "MRMR",
     "SURF",
+    "AutoSelector",
     "BinarySPSA",
     "Discretizer",
     "EnsembleRanker",
@@ -44,6 +45,7 @@ __all__ = [
     "filters",
     "fitness",
     "get_isa",
+    "panels",
     "report",
     "search",
     "selectors",
@@ -54,6 +56,7 @@ __all__ = [
 
 # Where each name lives; all others are rooms.
 _NAMES = {
+    "AutoSelector": "bitsieve.selectors",
     "BinarySPSA": "bitsieve.selectors",
     "CFS": "bitsieve.selectors",
     "Discretizer": "bitsieve.selectors",
@@ -88,6 +91,7 @@ if TYPE_CHECKING:
         evaluation,
         filters,
         fitness,
+        panels,
         report,
         search,
         selectors,
@@ -101,6 +105,7 @@ if TYPE_CHECKING:
         FCBF,
         MRMR,
         SURF,
+        AutoSelector,
         BinarySPSA,
         Discretizer,
         EnsembleRanker,

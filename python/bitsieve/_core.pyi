@@ -117,6 +117,13 @@ def target_moments(
 def target_products(
     X: NDArray[np.float32] | NDArray[np.float64], y: NDArray[np.float64], n_threads: int
 ) -> NDArray[np.float64]: ...
+def dual_svm(
+    K: NDArray[np.float64],
+    signs: NDArray[np.int8],
+    C: float,
+    tolerance: float,
+    n_threads: int = 1,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 def pair_wins(
     X: NDArray[np.float32] | NDArray[np.float64], codes: NDArray[np.int32], n_threads: int
 ) -> NDArray[np.float64]: ...

@@ -313,7 +313,8 @@ def test_each_fold_starts_from_a_seed_of_its_own() -> None:
 
 def test_searches_stopped_after_different_iterations_are_said_from_least_to_most() -> None:
     rows: list[Any] = [
-        SimpleNamespace(is_cut=False, stopped_early=after) for after in (7, None, 1200)
+        SimpleNamespace(is_cut=False, stopped_early=after, alternatives={})
+        for after in (7, None, 1200)
     ]
     assert _remarks(rows)[0].startswith(
         "2 of 3 searches in the outer folds were stopped early, after 7 to 1,200 iterations"

@@ -15,10 +15,10 @@ from each import each
 from test_run import Interrupted, same_but_for_seconds, spsa_run
 from toys import Planted, Scripted, planted
 
+from bitsieve import _checkpoint as module
+from bitsieve._checkpoint import CheckpointStore, fingerprint
 from bitsieve._errors import CheckpointMismatch
 from bitsieve.search import BinarySPSASearch, run
-from bitsieve.search import checkpoint as module
-from bitsieve.search.checkpoint import CheckpointStore, fingerprint
 from bitsieve.search.final import Deadline
 
 P = 150

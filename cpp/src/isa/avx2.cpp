@@ -110,6 +110,19 @@ struct Isa {
   static D maximum(D a, D b) { return _mm256_max_pd(a, b); }
   static D magnitude(D a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
   static D scale_add(D a, D b, D c) { return _mm256_fmadd_pd(a, b, c); }
+  static D divide(D a, D b) { return _mm256_div_pd(a, b); }
+  // Lanes of x where a is greater than b, else of y; the greatest and the least lane.
+  static D where_greater(D a, D b, D x, D y) {
+    return _mm256_blendv_pd(y, x, _mm256_cmp_pd(a, b, _CMP_GT_OQ));
+  }
+  static double most(D a) {
+    const __m128d half = _mm_max_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
+    return _mm_cvtsd_f64(_mm_max_sd(half, _mm_unpackhi_pd(half, half)));
+  }
+  static double least(D a) {
+    const __m128d half = _mm_min_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
+    return _mm_cvtsd_f64(_mm_min_sd(half, _mm_unpackhi_pd(half, half)));
+  }
   static double sum(D a) {
     const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
     return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
@@ -124,6 +137,7 @@ struct Isa {
 #include "body.hpp"
 #include "body_information.hpp"
 #include "body_relief.hpp"
+#include "body_svm.hpp"
 #include "body_univariate.hpp"
 
 }  // namespace avx2
@@ -133,6 +147,7 @@ const Kernels kernels_avx2 = {
     &avx2::relief_kernels,
     &avx2::information_kernels,
     &avx2::univariate_kernels,
+    &avx2::svm_kernels,
     avx2::gram_float,
     avx2::add_squares,
     avx2::gram_fixed,

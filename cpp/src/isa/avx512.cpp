@@ -99,6 +99,13 @@ struct Isa {
   static D maximum(D a, D b) { return _mm512_max_pd(a, b); }
   static D magnitude(D a) { return _mm512_abs_pd(a); }
   static D scale_add(D a, D b, D c) { return _mm512_fmadd_pd(a, b, c); }
+  static D divide(D a, D b) { return _mm512_div_pd(a, b); }
+  // Lanes of x where a is greater than b, else of y; the greatest and the least lane.
+  static D where_greater(D a, D b, D x, D y) {
+    return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(a, b, _CMP_GT_OQ), y, x);
+  }
+  static double most(D a) { return _mm512_reduce_max_pd(a); }
+  static double least(D a) { return _mm512_reduce_min_pd(a); }
   static double sum(D a) { return _mm512_reduce_add_pd(a); }
   static D store_rounded(std::uint32_t* p, D a) {
     const __m256i rounded = _mm512_cvtpd_epi32(a);
@@ -110,6 +117,7 @@ struct Isa {
 #include "body.hpp"
 #include "body_information.hpp"
 #include "body_relief.hpp"
+#include "body_svm.hpp"
 #include "body_univariate.hpp"
 
 }  // namespace avx512
@@ -119,6 +127,7 @@ const Kernels kernels_avx512 = {
     &avx512::relief_kernels,
     &avx512::information_kernels,
     &avx512::univariate_kernels,
+    &avx512::svm_kernels,
     avx512::gram_float,
     avx512::add_squares,
     avx512::gram_fixed,

@@ -180,6 +180,21 @@ struct Isa {
   static D maximum(D a, D b) {
     return map_doubles([&](int l) { return a.v[l] > b.v[l] ? a.v[l] : b.v[l]; });
   }
+  static D divide(D a, D b) { return map_doubles([&](int l) { return a.v[l] / b.v[l]; }); }
+  // Lanes of x where a is greater than b, else of y; the greatest and the least lane.
+  static D where_greater(D a, D b, D x, D y) {
+    return map_doubles([&](int l) { return a.v[l] > b.v[l] ? x.v[l] : y.v[l]; });
+  }
+  static double most(D a) {
+    double out = a.v[0];
+    for (int lane = 1; lane < width_double; ++lane) out = a.v[lane] > out ? a.v[lane] : out;
+    return out;
+  }
+  static double least(D a) {
+    double out = a.v[0];
+    for (int lane = 1; lane < width_double; ++lane) out = a.v[lane] < out ? a.v[lane] : out;
+    return out;
+  }
   static D magnitude(D a) { return map_doubles([&](int l) { return a.v[l] < 0 ? -a.v[l] : a.v[l]; }); }
   // One rounding, as an FMA unit does: the library's function uses the unit where there is one.
   static D scale_add(D a, D b, D c) {
@@ -201,6 +216,7 @@ struct Isa {
 #include "body.hpp"
 #include "body_information.hpp"
 #include "body_relief.hpp"
+#include "body_svm.hpp"
 #include "body_univariate.hpp"
 
 }  // namespace baseline
@@ -210,6 +226,7 @@ const Kernels kernels_baseline = {
     &baseline::relief_kernels,
     &baseline::information_kernels,
     &baseline::univariate_kernels,
+    &baseline::svm_kernels,
     baseline::gram_float,
     baseline::add_squares,
     baseline::gram_fixed,

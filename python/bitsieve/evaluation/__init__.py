@@ -7,10 +7,15 @@
         v
     nested.py    the whole selection repeated inside every outer training part
         |            (folds.py: outer splits that share nothing with their training part;
-        |             rows.py: the samples of a fold, of arrays, frames and lists)
-    support.py   which input columns a fitted selector, or a pipeline of them, kept
+        |             rows.py: the samples of a fold, of arrays, frames and lists;
+        |             resume.py: finished folds on the disk)
+    fold.py      one of them: select, fit, score (support.py: which input columns a fitted
+        |            selector, or a pipeline of them, kept)
         |
-    predictions.py  what each fold said of each sample that it tested
+    predictions.py  what each fold said of each sample that it tested; alternatives.py: and what
+        |            the selector's other predictors said
+        |
+    performance.py, calibration.py  how they tell the classes apart
         |
     scored.py    which interval a score gets: interval.py has the formulas, resampling.py the
         |            bootstrap of the predictions
@@ -23,15 +28,24 @@ This room knows selectors only through scikit-learn's interface (``fit``, ``tran
 
 from __future__ import annotations
 
+from bitsieve.evaluation.alternatives import Alternative
+from bitsieve.evaluation.calibration import Calibration, CalibrationBin
 from bitsieve.evaluation.interval import Interval, corrected_t_interval
 from bitsieve.evaluation.nested import nested_cross_validate
+from bitsieve.evaluation.performance import ClassPerformance, Measure, class_performance
 from bitsieve.evaluation.predictions import Predictions
 from bitsieve.evaluation.result import NestedResult
 
 __all__ = [
+    "Alternative",
+    "Calibration",
+    "CalibrationBin",
+    "ClassPerformance",
     "Interval",
+    "Measure",
     "NestedResult",
     "Predictions",
+    "class_performance",
     "corrected_t_interval",
     "nested_cross_validate",
 ]

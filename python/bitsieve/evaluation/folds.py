@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
+from sklearn.utils.multiclass import type_of_target
 
+from bitsieve import _core
 from bitsieve._checks import is_whole, key_of
 from bitsieve._errors import plural
-from bitsieve._random import SeedWords, Stream
+from bitsieve._random import Random, SeedWords, Stream
 from bitsieve.data.groups import (
     count_parted_groups,
     group_codes,
@@ -20,12 +22,21 @@ from bitsieve.data.groups import (
     refuse_missing_groups,
 )
 
-__all__ = ["Folds", "fold_seed", "outer_folds"]
+__all__ = ["Folds", "fold_seed", "outer_folds", "rounds_of"]
 
 Folds = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 
-def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier: bool) -> Folds:
+def outer_folds(
+    cv: Any,
+    X: Any,
+    y: NDArray[Any],
+    groups: Any,
+    *,
+    is_classifier: bool,
+    n_repeats: int = 1,
+    key: int = 0,
+) -> Folds:
     """Return the outer splits as positions, after a look at each of them.
 
     Parameters
@@ -36,6 +47,11 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
         What a splitter is called with; ``y`` of shape (n_samples,).
     is_classifier : bool
         Whether an int means stratified folds. With groups it means folds of whole groups.
+    n_repeats : int, default 1
+        Rounds of a number of folds. The first is the one of no repeats; the others are shuffled,
+        stratified (and of whole groups) likewise, and the same however many there are.
+    key : int, default 0
+        What they are drawn from.
 
     Returns
     -------
@@ -45,8 +61,9 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
     ------
     ValueError
         Where cv is none of these, a part is empty or leaves the samples, a split trains on
-        samples that it tests, two splits are the same, groups are too few, or a splitter needs
-        groups and has none.
+        samples that it tests, two splits (two rounds, where the splits are rounds that test every
+        sample once) are the same, groups are too few, a splitter needs groups and has none, or
+        anything but a number of folds is to be repeated.
 
     Warns
     -----
@@ -63,7 +80,13 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
     members = None
     if groups is not None:
         members, groups = group_codes(groups, len(y)), group_values(groups, len(y))
-    splitter = _splitter(_checked(cv), y, members, is_classifier)
+    cv = _checked(cv)
+    if n_repeats > 1 and not (cv is None or is_whole(cv)):
+        raise ValueError(
+            f"n_repeats={n_repeats} repeats a number of outer folds, but cv is a "
+            f"{type(cv).__name__}; give cv as a number, or RepeatedStratifiedKFold and n_repeats=1"
+        )
+    splitter = _splitter(cv, y, members, is_classifier)
     with warnings.catch_warnings():  # of groups without effect more is said below
         warnings.filterwarnings("ignore", message="The groups parameter is ignored")
         folds = [
@@ -75,6 +98,9 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
         ]
     if not folds:
         raise ValueError("cv has no split: give at least one (train, test), better five or more")
+    if n_repeats > 1:
+        folds += _repeated(len(folds), y, members, is_classifier, n_repeats - 1, key)
+    rounds = rounds_of(folds, len(y))
     seen: dict[bytes, int] = {}
     for number, (train, test) in enumerate(folds):
         shared = np.intersect1d(train, test)
@@ -84,13 +110,16 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
                 f"tests (sample {shared[0]}): a score of samples that were trained on is not "
                 "honest; take them out of the training part"
             )
-        key = _digest(train, test)
-        if key in seen:
+        digest = _digest(train, test)
+        # Single folds of several rounds may well be the same by chance.
+        if digest in seen and rounds is None:
             raise ValueError(
-                f"splits {seen[key]} and {number} of cv are the same: a split that counts twice "
+                f"splits {seen[digest]} and {number} of cv are the same: a split that counts twice "
                 "makes the interval too narrow; list each one once"
             )
-        seen[key] = number
+        seen[digest] = number
+    if rounds is not None:
+        _refuse_same_rounds(folds, rounds)
     if members is not None:
         n_parted = count_parted_groups(members, folds)
         if n_parted:
@@ -102,6 +131,40 @@ def outer_folds(cv: Any, X: Any, y: NDArray[Any], groups: Any, *, is_classifier:
                 stacklevel=3,
             )
     return folds
+
+
+def rounds_of(folds: Folds, n_samples: int) -> NDArray[np.int64] | None:
+    """Return the round that each fold belongs to, where folds come in rounds.
+
+    Parameters
+    ----------
+    folds : list of (train, test)
+    n_samples : int
+
+    Returns
+    -------
+    int64 array of shape (n_folds,) or None
+        From 0. None where a sample is not tested exactly once in each round.
+
+    Examples
+    --------
+    >>> a, b = np.array([0, 1]), np.array([2])
+    >>> rounds_of([(a, b), (b, a), (b, a), (a, b)], 3)
+    array([0, 0, 1, 1])
+    >>> rounds_of([(a, b)], 3) is None
+    True
+    """
+    number, found = 0, []
+    tested = np.zeros(n_samples, dtype=bool)
+    for _, test in folds:
+        if tested.all():
+            number += 1
+            tested[:] = False
+        if tested[test].any() or len(np.unique(test)) < len(test):
+            return None
+        tested[test] = True
+        found.append(number)
+    return np.array(found, dtype=np.int64) if tested.all() else None
 
 
 def fold_seed(random_state: Any, fold: int) -> int:
@@ -125,6 +188,47 @@ def fold_seed(random_state: Any, fold: int) -> int:
     True
     """
     return SeedWords(key_of(random_state), Stream.outer_folds).one(fold) >> 32
+
+
+def _repeated(
+    n_folds: int,
+    y: NDArray[Any],
+    members: NDArray[np.int32] | None,
+    is_classifier: bool,
+    n_repeats: int,
+    key: int,
+) -> Folds:
+    """Return further rounds of folds, drawn from a key."""
+    strata, n_strata = np.zeros(len(y), np.int32), 1
+    if is_classifier and type_of_target(y) in ("binary", "multiclass"):
+        classes, codes = np.unique(y, return_inverse=True)
+        strata, n_strata = codes.ravel().astype(np.int32), len(classes)
+    seed = int(Random(key, Stream.outer_folds, lane=1).words(1)[0])
+    if members is not None:
+        n_groups = int(members.max()) + 1
+        of = _core.group_folds(strata, n_strata, members, n_groups, n_folds, n_repeats, seed)
+    elif n_strata > 1:
+        of = _core.stratified_folds(strata, n_strata, n_folds, n_repeats, seed)
+    else:
+        of = _core.shuffled_folds(len(y), n_folds, n_repeats, seed)
+    return [
+        (np.flatnonzero(row != fold), np.flatnonzero(row == fold))
+        for row in of
+        for fold in range(n_folds)
+    ]
+
+
+def _refuse_same_rounds(folds: Folds, rounds: NDArray[np.int64]) -> None:
+    seen: dict[frozenset[bytes], int] = {}
+    for number in range(int(rounds.max()) + 1):
+        key = frozenset(_digest(*folds[i]) for i in np.flatnonzero(rounds == number))
+        if key in seen:
+            raise ValueError(
+                f"rounds {seen[key]} and {number} of the outer folds are the same: folds that "
+                "count twice make the interval too narrow; repeat them less often, or use fewer "
+                "folds, so that there is something to shuffle"
+            )
+        seen[key] = number
 
 
 def _splitter(

@@ -82,6 +82,38 @@ def score_range(scoring: str | None) -> tuple[float, float]:
     return -math.inf, math.inf
 
 
+def corrected_standard_error(
+    scores: ArrayLike, test_sizes: Sequence[int], train_sizes: Sequence[int]
+) -> float:
+    """Corrected resampled standard error of the mean of cross-validation scores.
+
+    Parameters
+    ----------
+    scores, test_sizes, train_sizes
+        As in :func:`corrected_t_interval`.
+
+    Returns
+    -------
+    float
+        NaN for fewer than two folds, and where a score is not finite.
+
+    References
+    ----------
+    C. Nadeau, Y. Bengio (2003), Inference for the generalization error, Machine Learning 52,
+    239-281, section 3.
+
+    Examples
+    --------
+    >>> round(corrected_standard_error([0.8, 0.9, 0.7, 0.8], [25] * 4, [75] * 4), 4)
+    0.0624
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if len(values) < 2 or not np.all(np.isfinite(values)):
+        return math.nan
+    ratio = float(np.mean(np.asarray(test_sizes) / np.asarray(train_sizes)))
+    return math.sqrt(float(np.var(values, ddof=1)) * (1.0 / len(values) + ratio))
+
+
 def corrected_t_interval(
     scores: ArrayLike,
     test_sizes: Sequence[int],
@@ -140,9 +172,8 @@ def corrected_t_interval(
     n_folds = len(values)
     if n_folds < 2 or not np.all(np.isfinite(values)):
         return Interval(math.nan, math.nan)
-    ratio = float(np.mean(np.asarray(test_sizes) / np.asarray(train_sizes)))
-    variance = float(np.var(values, ddof=1)) * (1.0 / n_folds + ratio)
-    half = float(stats.t.ppf(0.5 + level / 2.0, n_folds - 1)) * math.sqrt(variance)
+    error = corrected_standard_error(values, test_sizes, train_sizes)
+    half = float(stats.t.ppf(0.5 + level / 2.0, n_folds - 1)) * error
     mean = float(values.mean())
     low, high = bounds
     return Interval(max(mean - half, low), min(mean + half, high))
@@ -284,8 +315,8 @@ def auc_interval(
     n_tests : float, default 1.0
         In how many folds a sample is tested; more do not make the interval narrower.
     excess : float, default 0.0
-        ``n_folds * n_test / n_train``, over the folds that test each sample once: Nadeau and
-        Bengio's correction (2003), relative to the variance of independent folds.
+        What :func:`excess_of` returns: Nadeau and Bengio's correction (2003), relative to the
+        variance of independent folds.
     level : float, default 0.95
 
     Returns
@@ -317,6 +348,35 @@ def auc_interval(
     low = 0.0 if auc <= 1e-12 else optimize.brentq(beyond, 0.0, min(auc, 1.0 - 1e-12))
     high = 1.0 if auc >= 1.0 - 1e-12 else optimize.brentq(beyond, max(auc, 1e-12), 1.0)
     return Interval(float(low), float(high))
+
+
+def excess_of(ratio: float, n_folds: int, n_tests: float) -> float:
+    """Variance of a mean over outer folds beyond that of as many independent samples.
+
+    Nadeau and Bengio's variance, ``(1 / J + n_test / n_train)`` times that of a fold's score,
+    relative to the variance of one round of independent folds, less 1. Further rounds make it
+    smaller, since they take away the luck of the folds.
+
+    Parameters
+    ----------
+    ratio : float
+        n_test / n_train.
+    n_folds : int
+        J, those of all rounds.
+    n_tests : float
+        In how many folds a sample is tested: the number of rounds.
+
+    Returns
+    -------
+    float
+        At least 0.
+
+    Examples
+    --------
+    >>> [round(excess_of(1 / 4, 5 * rounds, rounds), 2) for rounds in (1, 2, 10)]
+    [1.25, 0.75, 0.35]
+    """
+    return max(0.0, ratio * n_folds / n_tests + 1.0 / n_tests - 1.0)
 
 
 def effective_size(values: ArrayLike, units: ArrayLike, *, level: float = 0.95) -> float:

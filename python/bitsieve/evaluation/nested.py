@@ -2,64 +2,39 @@
 
 from __future__ import annotations
 
-import time
+import os
 import warnings
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import column_or_1d
 
-from bitsieve._checks import RandomState, check_number, is_whole, key_of
-from bitsieve._errors import DuplicateSamplesWarning
+from bitsieve._checks import RandomState, check_int, check_number, is_whole, key_of
 from bitsieve._once import said_once
-from bitsieve._random import outer_seeds, with_seed
+from bitsieve._random import outer_seeds
 from bitsieve._scorers import own_scoring, refuse_undefined
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes, group_values
-from bitsieve.evaluation.folds import fold_seed, outer_folds
-from bitsieve.evaluation.grouping import group_params, warn_of_ungrouped_steps
-from bitsieve.evaluation.predictions import (
-    FoldOutputs,
-    outputs_of,
-    put_together,
-    response_methods,
-    score_of,
-)
+from bitsieve.evaluation.alternatives import Alternative, names_in_all
+from bitsieve.evaluation.fold import FoldScores, Procedure
+from bitsieve.evaluation.folds import Folds, outer_folds, rounds_of
+from bitsieve.evaluation.grouping import warn_of_ungrouped_steps
+from bitsieve.evaluation.predictions import Predictions, put_together
 from bitsieve.evaluation.resampling import recomputes
 from bitsieve.evaluation.result import NestedResult
-from bitsieve.evaluation.rows import column_names, n_columns, take_rows
+from bitsieve.evaluation.resume import FoldStore, fingerprint_of
+from bitsieve.evaluation.rows import column_names, n_columns
 from bitsieve.evaluation.scored import ScoredFolds
-from bitsieve.evaluation.support import (
-    is_selecting,
-    last_selecting_step,
-    steps_of,
-    support_of,
-    without_selection,
-)
+from bitsieve.evaluation.support import last_selecting_step, steps_of
 
 __all__ = ["nested_cross_validate"]
-
-
-class _FoldScores(NamedTuple):
-    honest: float
-    full: float
-    chance: float
-    observed: float
-    remeasured: float
-    support: NDArray[np.bool_]
-    outputs: FoldOutputs
-    full_predicted: NDArray[Any]
-    seconds: float
-    stopped_early: int | None  # after so many iterations
-    is_cut: bool
 
 
 def nested_cross_validate(
@@ -69,11 +44,13 @@ def nested_cross_validate(
     y: ArrayLike,
     *,
     cv: int | Iterable[Any] | Any = 5,
+    n_repeats: int = 1,
     scoring: str | Callable[..., float] | None = None,
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
     random_state: RandomState = None,
     level: float = 0.95,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> NestedResult:
     """Honest score of a selection: repeat all of it in every outer fold.
 
@@ -89,7 +66,11 @@ def nested_cross_validate(
         at least one selector. A scaler inside the pipeline is fitted inside each training part.
     estimator : estimator or None
         What predicts from the selected features. None means the estimator that the selector
-        wraps, or the last step of the pipeline where that one predicts.
+        wraps, the last step of the pipeline where that one predicts, or the selector itself where
+        it wraps none and predicts. If the fitted selector has ``alternatives_``, a mapping of
+        names to fitted predictors (with ``predict`` and a boolean ``support``), each of them is
+        scored on the same test parts; for a selector that predicts itself "all features: chosen",
+        or the first that begins with "all features", stands for all features.
     X : array-like or DataFrame of shape (n_samples, n_features)
         The features.
     y : array-like of shape (n_samples,)
@@ -100,7 +81,12 @@ def nested_cross_validate(
         groups with ``groups`` (``StratifiedGroupKFold``, ``GroupKFold``). The command line's
         ``--outer-folds`` means the same. Where the order of the samples has a meaning, give
         ``StratifiedKFold(5, shuffle=True, random_state=0)``. Splits that train on what they
-        test, and splits that are listed twice, are refused.
+        test, and splits that are listed twice, are refused. A ``RepeatedStratifiedKFold`` gives
+        several rounds.
+    n_repeats : int, default 1
+        Rounds of a number of outer folds. The first round is the one of ``n_repeats=1``; the
+        others are shuffled, stratified and of whole groups likewise, and drawn from
+        ``random_state``. More rounds take away the luck of the folds, not that of the samples.
     scoring : str, callable or None, default None
         None means the selector's own ``scoring``, and the estimator's ``score`` without one: the
         ``scoring`` of a grid search.
@@ -120,6 +106,11 @@ def nested_cross_validate(
         searches which share their start do not pass for stable; an estimator's is kept.
     level : float, default 0.95
         Level of confidence of the interval.
+    checkpoint : str or path, optional
+        A directory for finished outer folds, one file each. A call with the same data, selector,
+        estimator, scorer, ``random_state`` (give one) and version takes those that are there and
+        computes the others, however many processes and repeats it has; any other call begins
+        anew beside them.
 
     Returns
     -------
@@ -129,9 +120,10 @@ def nested_cross_validate(
     Raises
     ------
     ValueError
-        Where nothing selects, no estimator is found, X and y differ in length, a split is empty,
+        Where nothing selects, no estimator is found, anything but a number of folds is repeated,
+        X and y differ in length, a split is empty,
         is listed twice or trains on samples that it tests, the scorer has no value on a test part,
-        or a parameter is out of its range.
+        a parameter is out of its range, or a file of the checkpoint is damaged.
 
     Warns
     -----
@@ -162,6 +154,7 @@ def nested_cross_validate(
     """
     base = key_of(random_state)
     check_number("level", level, 0, 1, hint="0.95 asks for a 95 % interval")
+    n_repeats = check_int("n_repeats", n_repeats, 1)
     if type(X).__name__ == "Table":
         raise ValueError(
             "X must be an array or a DataFrame; of a Table pass table.to_frame() and table.y"
@@ -177,7 +170,8 @@ def nested_cross_validate(
             f"selector must transform, but {_named(selector)} does not; leave out its last step, "
             "or pass estimator=None to have that step predict"
         )
-    selector, estimator = _split_estimator(selector, estimator)
+    selector, predictor = _split_estimator(selector, estimator)
+    estimator = selector if predictor is None else predictor
     search = last_selecting_step(selector)
     search_scoring = getattr(search, "scoring", None)
     if search_scoring is None:
@@ -198,7 +192,15 @@ def nested_cross_validate(
     )
 
     labels = np.asarray(y)
-    folds = outer_folds(cv, X, labels, groups, is_classifier=is_classifier(estimator))
+    folds = outer_folds(
+        cv,
+        X,
+        labels,
+        groups,
+        is_classifier=is_classifier(estimator),
+        n_repeats=n_repeats,
+        key=base,
+    )
     refuse_undefined(
         scorer,
         name,
@@ -210,18 +212,29 @@ def nested_cross_validate(
     members = None if groups is None else group_codes(groups, len(labels))
     copies = warn_of_copies(X, members, stacklevel=2)
     if groups is not None:
-        warn_of_ungrouped_steps(selector, estimator)
+        warn_of_ungrouped_steps(selector, predictor)
     if is_classifier(estimator):
         _warn_of_small_classes(getattr(search, "cv", None), labels, [train for train, _ in folds])
     seeds = outer_seeds(base, len(folds))
-    n_features = n_columns(X)
-    with said_once():
-        rows = Parallel(n_jobs=n_jobs)(
-            delayed(_score_fold)(
-                selector, estimator, X, y, groups, fold, train, test, scorer, int(seed), n_features
+    procedure = Procedure(selector, predictor, scorer, n_columns(X))
+    stores = None
+    if checkpoint is not None:
+        evaluation = fingerprint_of(procedure, name, X, y, groups)
+        classes = np.unique(labels) if is_classifier(estimator) else None
+        stores = [
+            FoldStore(
+                checkpoint,
+                evaluation,
+                fold=fold,
+                seed=int(seed),
+                train=train,
+                test=test,
+                labels=classes,
             )
             for fold, ((train, test), seed) in enumerate(zip(folds, seeds, strict=True))
-        )
+        ]
+    with said_once():
+        rows = _run(procedure, X, y, groups, folds, seeds, stores, n_jobs)
 
     scores = np.array([row.honest for row in rows])
     observed = np.array([row.observed for row in rows])
@@ -236,11 +249,22 @@ def nested_cross_validate(
         [row.full_predicted for row in rows],
         is_classifier=is_classifier(estimator),
     )
+    alternatives = {
+        other: put_together(
+            y,
+            folds,
+            [row.alternatives[other].outputs for row in rows],
+            [None] * len(folds),
+            is_classifier=is_classifier(estimator),
+        )
+        for other in names_in_all([row.alternatives for row in rows])
+    }
     if type(scorer).__name__ == "_PassthroughScorer" and not recomputes(
         scorer, predictions, scores
     ):
         name = "score"  # of the estimator's own, neither accuracy nor R squared
     scored = ScoredFolds(folds, predictions, scorer, name, groups=members, level=level)
+    rounds = rounds_of(folds, len(labels))
     return NestedResult(
         score=honest,
         interval=scored.interval(scores, chance=chance, random_state=base),
@@ -259,10 +283,93 @@ def nested_cross_validate(
         scoring=name,
         folds=folds,
         feature_names=column_names(X),
-        full_interval=scored.difference(scores, full_scores, chance=chance),
+        full_interval=scored.difference(
+            scores, full_scores, predictions.full_predicted, chance=chance
+        ),
         predictions=predictions,
         remarks=_remarks(rows),
         copies=None if copies is None else copies.text(),
+        groups=members,
+        repeats=np.zeros(len(folds), np.int64) if rounds is None else rounds,
+        alternatives={
+            other: _alternative(other, rows, told, scored, scores, chance, base)
+            for other, told in alternatives.items()
+        },
+    )
+
+
+def _run(
+    procedure: Procedure,
+    X: Any,
+    y: Any,
+    groups: Any,
+    folds: Folds,
+    seeds: NDArray[np.int64],
+    stores: Sequence[FoldStore] | None,
+    n_jobs: int | None,
+) -> list[FoldScores]:
+    """Run the folds that no file holds, each of them stored as soon as it is finished."""
+    found: list[FoldScores | None] = [None] * len(folds)
+    if stores is not None:
+        found = [store.load() for store in stores]
+    missing = [fold for fold, one in enumerate(found) if one is None]
+    computed = Parallel(n_jobs=n_jobs)(
+        delayed(_run_fold)(
+            procedure,
+            X,
+            y,
+            groups,
+            fold,
+            *folds[fold],
+            int(seeds[fold]),
+            None if stores is None else stores[fold],
+        )
+        for fold in missing
+    )
+    for fold, one in zip(missing, computed, strict=True):
+        found[fold] = one
+    return [one for one in found if one is not None]
+
+
+def _run_fold(
+    procedure: Procedure,
+    X: Any,
+    y: Any,
+    groups: Any,
+    fold: int,
+    train: NDArray[np.int64],
+    test: NDArray[np.int64],
+    seed: int,
+    store: FoldStore | None,
+) -> FoldScores:
+    found = procedure.run(X, y, groups, fold=fold, train=train, test=test, seed=seed)
+    if store is not None:
+        store.save(found)
+    return found
+
+
+def _alternative(
+    name: str,
+    rows: list[FoldScores],
+    predictions: Predictions,
+    scored: ScoredFolds,
+    chosen: NDArray[np.float64],
+    chance: float,
+    base: int,
+) -> Alternative:
+    """Return what the folds found of one alternative."""
+    others = [row.alternatives[name] for row in rows]
+    scores = np.array([one.score for one in others])
+    own = scored.of(predictions)
+    return Alternative(
+        name=name,
+        scores=scores,
+        predictions=predictions,
+        n_features=np.array([one.n_features for one in others], dtype=np.int64),
+        difference=float((chosen - scores).mean()),
+        interval=scored.difference(chosen, scores, predictions.predicted, chance=chance),
+        standard_error=scored.standard_error(chosen - scores),
+        own_interval=own.interval(scores, chance=chance, random_state=base),
     )
 
 
@@ -285,7 +392,7 @@ def _warn_of_small_classes(
         )
 
 
-def _remarks(rows: list[_FoldScores]) -> tuple[str, ...]:
+def _remarks(rows: list[FoldScores]) -> tuple[str, ...]:
     """Return what to know of the searches before the numbers are read."""
     said = []
     early = [row.stopped_early for row in rows if row.stopped_early is not None]
@@ -302,11 +409,15 @@ def _remarks(rows: list[_FoldScores]) -> tuple[str, ...]:
         said.append(
             f"In {n_cut} of {len(rows)} outer folds max_time cut the last measurement short."
         )
+    names = dict.fromkeys(name for row in rows for name in row.alternatives)
+    fickle = [repr(name) for name in names if not all(name in row.alternatives for row in rows)]
+    if fickle:
+        said.append(f"Not every outer fold has the alternative {', '.join(fickle)}: left out.")
     return tuple(said)
 
 
 def _split_estimator(selector: Any, estimator: Any) -> tuple[Any, Any]:
-    """Return the part that selects and the part that predicts."""
+    """Return the part that selects and the part that predicts, None where they are the same."""
     if estimator is not None:
         last_selecting_step(selector)
         return selector, estimator
@@ -315,93 +426,16 @@ def _split_estimator(selector: Any, estimator: Any) -> tuple[Any, Any]:
         if hasattr(last, "predict") and not hasattr(last, "get_support"):
             last_selecting_step(selector[:-1])
             return selector[:-1], last
-    wrapped = getattr(last_selecting_step(selector), "estimator", None)
+    search = last_selecting_step(selector)
+    wrapped = getattr(search, "estimator", None)
+    if wrapped is None and hasattr(search, "predict") and steps_of(selector)[-1][1] is search:
+        return selector, None
     if wrapped is None:
         raise ValueError(
             f"estimator is None and {selector!r} wraps none: pass the estimator that is to "
             "predict from the selected features"
         )
     return selector, wrapped
-
-
-def _score_fold(
-    selector: Any,
-    estimator: Any,
-    X: Any,
-    y: Any,
-    groups: Any,
-    fold: int,
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    scorer: Callable[..., float],
-    seed: int,
-    n_features: int,
-) -> _FoldScores:
-    """Select, fit and score one outer fold; the test part is used for scoring only."""
-    start = time.perf_counter()
-    X_train, y_train = take_rows(X, train), take_rows(y, train)
-    X_test, y_test = take_rows(X, test), take_rows(y, test)
-    dummy = _dummy(estimator).fit(X_train, y_train)
-
-    fitted = with_seed(_of_fold(clone(selector), fold), seed)
-    params = {} if groups is None else group_params(fitted, take_rows(groups, train))
-    with warnings.catch_warnings():  # said of all samples, once
-        warnings.simplefilter("ignore", DuplicateSamplesWarning)
-        warnings.filterwarnings("ignore", message="The least populated class")
-        fitted.fit(X_train, y_train, **params)
-    support = support_of(fitted, n_features)
-    model: Any = dummy
-    if support.any():
-        predictor = with_seed(clone(estimator), seed).fit(fitted.transform(X_train), y_train)
-        model = Pipeline([("selector", fitted), ("estimator", predictor)])
-
-    everything = with_seed(clone(estimator), seed)
-    preparation = without_selection(selector)
-    if preparation is not None:
-        everything = Pipeline([*preparation.steps, ("estimator", everything)])
-    everything.fit(X_train, y_train)
-
-    search = steps_of(fitted)
-    claims = [step for _, step in search if hasattr(step, "best_score_")]
-    observed = remeasured = float("nan")
-    if claims:
-        remeasured = float(claims[-1].best_score_)
-        observed = float(getattr(claims[-1], "best_observed_score_", remeasured))
-    methods = response_methods(scorer)
-    outputs = outputs_of(model, X_test, methods)
-    full_outputs = outputs_of(everything, X_test, methods)
-    return _FoldScores(
-        honest=score_of(scorer, model, outputs, X_test, y_test),
-        full=score_of(scorer, everything, full_outputs, X_test, y_test),
-        chance=float(scorer(dummy, X_test, y_test)),
-        observed=observed,
-        remeasured=remeasured,
-        support=support,
-        outputs=outputs,
-        full_predicted=full_outputs.predicted,
-        seconds=time.perf_counter() - start,
-        stopped_early=_early(search),
-        is_cut=any(getattr(step, "final_cut_", None) is not None for _, step in search),
-    )
-
-
-def _early(steps: list[tuple[str, Any]]) -> int | None:
-    """Return the iterations of a search that was stopped early, None without one."""
-    early = [step.n_iter_ for _, step in steps if getattr(step, "stopped_early_", False)]
-    return int(early[-1]) if early else None
-
-
-def _of_fold(selector: Any, fold: int) -> Any:
-    """Give every selecting step that has a random_state an independent one for this fold."""
-    for _, step in steps_of(selector):
-        own = step.get_params(deep=False).get("random_state") if is_selecting(step) else None
-        if own is not None:
-            step.set_params(random_state=fold_seed(own, fold))
-    return selector
-
-
-def _dummy(estimator: Any) -> Any:
-    return DummyRegressor() if is_regressor(estimator) else DummyClassifier(strategy="prior")
 
 
 def _same_estimator(one: Any, other: Any) -> bool:

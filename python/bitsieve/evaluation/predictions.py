@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from bitsieve.evaluation.rows import n_rows, take_rows
 
 __all__ = [
+    "RESPONSES",
     "FoldOutputs",
     "Predictions",
     "outputs_of",
@@ -24,7 +25,7 @@ __all__ = [
 ]
 
 #: The outputs that are kept beside predictions.
-_RESPONSES = ("predict_proba", "decision_function")
+RESPONSES = ("predict_proba", "decision_function")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +42,11 @@ class Predictions:
         The target of the sample.
     predicted : array of shape (n_predictions,)
         The class, or the number, that the estimator predicts from the selected features.
-    full_predicted : array of shape (n_predictions,)
-        What the same estimator predicts from all features.
+    full_predicted : array of shape (n_predictions,) or None
+        What the same estimator predicts from all features; None where there is no such one.
     outputs : float64 array of shape (n_predictions, n_classes) or None
-        Probabilities or decision values, a column a class, where the scorer needs them. The
+        Probabilities or decision values, a column a class, where the scorer needs them or the
+        selector itself predicts. The
         decision value of the second of two classes stands in its column, and its negative in
         the first. A class that the training part lacks has probability 0 and no decision value
         (NaN).
@@ -58,7 +60,7 @@ class Predictions:
     fold: NDArray[np.int64]
     truth: NDArray[Any]
     predicted: NDArray[Any]
-    full_predicted: NDArray[Any]
+    full_predicted: NDArray[Any] | None
     outputs: NDArray[np.float64] | None
     responses: tuple[str | None, ...]
     classes: NDArray[Any] | None
@@ -134,9 +136,9 @@ def response_methods(scorer: Any) -> tuple[str, ...]:
     """
     named: str | Sequence[str] | None = getattr(scorer, "_response_method", None)
     if named is None:
-        return () if type(scorer).__name__ == "_PassthroughScorer" else _RESPONSES
+        return () if type(scorer).__name__ == "_PassthroughScorer" else RESPONSES
     named = (named,) if isinstance(named, str) else tuple(named)
-    return tuple(name for name in named if name in _RESPONSES)
+    return tuple(name for name in named if name in RESPONSES)
 
 
 def outputs_of(model: Any, X: Any, methods: Sequence[str]) -> FoldOutputs:
@@ -154,7 +156,7 @@ def outputs_of(model: Any, X: Any, methods: Sequence[str]) -> FoldOutputs:
     FoldOutputs
         NaN for a model that does not predict.
     """
-    classes = getattr(model, "classes_", None)
+    classes = getattr(model, "classes_", getattr(model, "classes", None))
     method = next((name for name in methods if hasattr(model, name)), None)
     if not isinstance(classes, np.ndarray) or classes.ndim != 1:  # a list of several targets
         classes = method = None
@@ -176,6 +178,8 @@ def score_of(
     ):
         rows = np.arange(len(outputs.predicted))[:, None]
         return float(scorer(replay(outputs), rows, y))
+    if type(scorer).__name__ == "_PassthroughScorer" and not hasattr(model, "score"):
+        return float(replay(outputs).score(np.arange(len(outputs.predicted))[:, None], y))
     return float(scorer(model, X, y))
 
 
@@ -183,7 +187,7 @@ def put_together(
     y: Any,
     folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
     chosen: Sequence[FoldOutputs],
-    full: Sequence[NDArray[Any]],
+    full: Sequence[NDArray[Any] | None],
     *,
     is_classifier: bool,
 ) -> Predictions:
@@ -195,7 +199,7 @@ def put_together(
     folds : sequence of (train, test)
     chosen : sequence of n_folds FoldOutputs
         Of the selected features.
-    full : sequence of n_folds arrays
+    full : sequence of n_folds arrays or None
         Predictions from all features.
     is_classifier : bool
         Whether the targets are classes.
@@ -204,6 +208,9 @@ def put_together(
     sample = np.concatenate(tests)
     classes = np.unique(np.asarray(y)) if is_classifier else None
     responses = tuple(outputs.response for outputs in chosen)
+    everywhere = [one for one in full if one is not None]
+    if len(everywhere) < len(folds):
+        everywhere = []
     table = None
     if classes is not None and all(response is not None for response in responses):
         table = np.concatenate([_columns(outputs, classes) for outputs in chosen])
@@ -212,7 +219,7 @@ def put_together(
         fold=np.repeat(np.arange(len(tests)), [len(test) for test in tests]),
         truth=np.asarray(take_rows(y, sample)),
         predicted=np.concatenate([outputs.predicted for outputs in chosen]),
-        full_predicted=np.concatenate(full),
+        full_predicted=None if not everywhere else np.concatenate(everywhere),
         outputs=table,
         responses=responses,
         classes=classes,

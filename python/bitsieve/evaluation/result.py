@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve.evaluation.alternatives import Alternative
 from bitsieve.evaluation.interval import NO_INTERVAL, Interval
+from bitsieve.evaluation.performance import ClassPerformance, class_performance
 from bitsieve.evaluation.predictions import Predictions
 
 __all__ = ["NestedResult"]
@@ -39,7 +42,8 @@ class NestedResult:
     scores : float64 array of shape (n_folds,)
         Score of the selected features on each outer test part; greater is better.
     full_scores : float64 array of shape (n_folds,)
-        The same estimator with all features, same folds.
+        The same estimator with all features, same folds. For a selector that predicts itself, its
+        alternative of all features; NaN where it has none.
     chance_scores : float64 array of shape (n_folds,)
         ``DummyClassifier("prior")`` or ``DummyRegressor()``, same folds.
     observed_scores, remeasured_scores : float64 arrays of shape (n_folds,)
@@ -78,6 +82,14 @@ class NestedResult:
         early.
     copies : str or None
         What to say of samples that stand twice; None without.
+    groups : int32 array of shape (n_samples,) or None
+        Numbers of the groups of samples, where there were some.
+    repeats : int64 array of shape (n_folds,)
+        Which round of the outer folds each fold belongs to, from 0; a round tests every sample
+        once. All 0 where the folds are no rounds.
+    alternatives : dict of str to Alternative
+        The other predictors that the selector made inside every fold (its ``alternatives_``),
+        scored on the same test parts.
     """
 
     score: float
@@ -101,6 +113,40 @@ class NestedResult:
     predictions: Predictions | None = None
     remarks: tuple[str, ...] = ()
     copies: str | None = None
+    groups: NDArray[np.int32] | None = None
+    repeats: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    alternatives: Mapping[str, Alternative] = field(default_factory=dict)
+
+    def performance(self, name: str | None = None, *, positive: object = None) -> ClassPerformance:
+        """Return how the out-of-fold predictions tell the classes apart.
+
+        Parameters
+        ----------
+        name : str, optional
+            Of an alternative; None for the selection itself.
+        positive : object, optional
+            One of two classes: what is looked for. The second of the sorted ones by default.
+
+        Returns
+        -------
+        ClassPerformance
+
+        Raises
+        ------
+        ValueError
+            For a regressor, and a positive class that is not one of two.
+        """
+        predictions = self.predictions if name is None else self.alternatives[name].predictions
+        if predictions is None:
+            raise ValueError("class performance needs predictions, and this result has none")
+        return class_performance(
+            predictions, self.folds, positive=positive, groups=self.groups, level=self.level
+        )
+
+    @property
+    def n_repeats(self) -> int:
+        """Number of rounds of the outer folds."""
+        return int(self.repeats.max()) + 1 if len(self.repeats) else 1
 
     @property
     def n_folds(self) -> int:
@@ -181,13 +227,18 @@ class NestedResult:
             if self.copies is None
             else "not for publication: copies of test samples may have been trained on"
         )
+        folds = f"{self.n_folds} outer folds"
+        if self.n_repeats > 1:
+            folds = f"{self.n_repeats} x {self.n_folds // self.n_repeats} outer folds"
         lines = [
-            f"Nested cross-validation: {self.n_folds} outer folds, {self.scoring}, "
-            "greater is better.",
+            f"Nested cross-validation: {folds}, {self.scoring}, greater is better.",
             f"  honest        {self.score:8.4f}  nested cross-validation; {span}; {use}",
-            f"  all features  {self.full_score:8.4f}  same estimator and folds; {compared}",
-            f"  chance        {self.chance_score:8.4f}  no-information rate, same folds",
         ]
+        if not np.isnan(self.full_score):
+            lines.append(
+                f"  all features  {self.full_score:8.4f}  same estimator and folds; {compared}"
+            )
+        lines.append(f"  chance        {self.chance_score:8.4f}  no-information rate, same folds")
         for name, scores, why in (
             ("observed", self.observed_scores, "apparent: best that the searches saw"),
             ("re-measured", self.remeasured_scores, "inner cross-validation on fresh folds"),

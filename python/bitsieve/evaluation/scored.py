@@ -16,9 +16,11 @@ from bitsieve.evaluation.interval import (
     Interval,
     auc_interval,
     binomial_interval,
+    corrected_standard_error,
     corrected_t_interval,
     difference_interval,
     effective_size,
+    excess_of,
     joined,
     mean_interval,
     score_range,
@@ -63,6 +65,7 @@ class ScoredFolds:
         level: float = 0.95,
     ) -> None:
         self._predictions, self._scorer, self._level = predictions, scorer, level
+        self._folds, self._name, self._groups = folds, name, groups
         self._kind, self._bounds = _kind_of(scorer, name, predictions), score_range(name)
         self._test_sizes = [len(test) for _, test in folds]
         self._train_sizes = [len(train) for train, _ in folds]
@@ -70,8 +73,7 @@ class ScoredFolds:
         self._units = self._samples if groups is None else np.asarray(groups)[self._samples]
         self._n_tests = len(predictions) / len(self._samples)
         ratio = float(np.mean(np.divide(self._test_sizes, self._train_sizes)))
-        # Of the variance of one round of folds; single folds and overlapping ones give less.
-        self._excess = ratio * len(folds) / self._n_tests
+        self._excess = excess_of(ratio, len(folds), self._n_tests)
 
     def interval(self, scores: ArrayLike, *, chance: float, random_state: int) -> Interval:
         """Return the interval of the mean score of the selection.
@@ -118,8 +120,15 @@ class ScoredFolds:
             own = self._at_least(score, abs(score - chance), folds)
         return joined(score, folds, own, bounds=self._bounds_by(values))
 
-    def difference(self, scores: ArrayLike, full_scores: ArrayLike, *, chance: float) -> Interval:
-        """Return the interval of the mean difference between the selection and all features.
+    def difference(
+        self,
+        scores: ArrayLike,
+        other_scores: ArrayLike,
+        other_predicted: NDArray[Any] | None,
+        *,
+        chance: float,
+    ) -> Interval:
+        """Return the interval of the mean difference between the selection and something else.
 
         The union of the corrected resampled t-interval of the folds' differences and, for
         accuracy and balanced accuracy, the interval of the difference of paired proportions; for
@@ -127,7 +136,9 @@ class ScoredFolds:
 
         Parameters
         ----------
-        scores, full_scores : array-likes of shape (n_folds,)
+        scores, other_scores : array-likes of shape (n_folds,)
+        other_predicted : array of shape (n_predictions,) or None
+            What the other one, such as all features, predicts; None leaves it to the scores.
         chance : float
 
         Returns
@@ -135,19 +146,35 @@ class ScoredFolds:
         Interval
             Above 0 where the selection predicts better. NaN as for :meth:`interval`.
         """
-        first, second = np.asarray(scores, float), np.asarray(full_scores, float)
+        first, second = np.asarray(scores, float), np.asarray(other_scores, float)
         differences = first - second
         if not np.all(np.isfinite(differences)):
             return NO_INTERVAL
         difference = float(differences.mean())
         folds = self._of_folds(differences)
-        if self._kind_by(first) in ("accuracy", "balanced_accuracy"):
-            own = self._paired()
+        is_paired = self._kind_by(first) in ("accuracy", "balanced_accuracy")
+        if is_paired and other_predicted is not None:
+            own = self._paired(other_predicted)
         else:
             reach = max(abs(first.mean() - chance), abs(second.mean() - chance), abs(difference))
             own = self._at_least(difference, float(reach), folds)
         low, high = self._bounds_by(np.append(first, second))
         return joined(difference, folds, own, bounds=(low - high, high - low))
+
+    def of(self, predictions: Predictions) -> ScoredFolds:
+        """Return the same folds and scorer with other predictions of the same samples."""
+        return ScoredFolds(
+            self._folds,
+            predictions,
+            self._scorer,
+            self._name,
+            groups=self._groups,
+            level=self._level,
+        )
+
+    def standard_error(self, values: ArrayLike) -> float:
+        """Return the corrected resampled standard error of the mean of the folds' values."""
+        return corrected_standard_error(values, self._test_sizes, self._train_sizes)
 
     def _kind_by(self, scores: NDArray[np.float64]) -> _Kind | None:
         """Return the kind of score; an estimator's own score may be another than the accuracy."""
@@ -197,9 +224,9 @@ class ScoredFolds:
         size = self._size(right, rows)
         return binomial_interval(float(right.mean()) * size, size, level=self._level)
 
-    def _paired(self) -> Interval:
+    def _paired(self, other_predicted: NDArray[Any]) -> Interval:
         found = self._predictions
-        first, second = found.predicted == found.truth, found.full_predicted == found.truth
+        first, second = found.predicted == found.truth, other_predicted == found.truth
         only_first, only_second = (
             self._per_sample(first & ~second),
             self._per_sample(second & ~first),

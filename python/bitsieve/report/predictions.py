@@ -32,8 +32,8 @@ def prediction_rows(
     -------
     header : list of str
         ``sample`` (position from 0), ``name`` where there are names, ``fold`` (from 0),
-        ``truth``, ``predicted``, ``full_set_predicted``, and where the scorer needs outputs
-        ``output`` (predict_proba or decision_function) and ``score_CLASS`` for each class.
+        ``truth``, ``predicted``, ``full_set_predicted`` where there is one, and where there are
+        outputs ``output`` (predict_proba or decision_function) and ``score_CLASS`` for each class.
     rows : list of list
         A decision value that a fold does not have is empty.
 
@@ -55,14 +55,17 @@ def prediction_rows(
     """
     outputs, classes = predictions.outputs, predictions.classes
     header = ["sample", *([] if names is None else ["name"]), "fold", "truth", "predicted"]
-    header.append("full_set_predicted")
+    told = [predictions.truth, predictions.predicted]
+    if predictions.full_predicted is not None:
+        told.append(predictions.full_predicted)
+        header.append("full_set_predicted")
     if outputs is not None and classes is not None:
         header += ["output", *(f"score_{one}" for one in classes)]
     rows = []
     for i in np.lexsort((predictions.fold, predictions.sample)):
         sample, fold = int(predictions.sample[i]), int(predictions.fold[i])
         row: list[object] = [sample, *([] if names is None else [str(names[sample])]), fold]
-        for values in (predictions.truth, predictions.predicted, predictions.full_predicted):
+        for values in told:
             row.append(_value(values[i]))
         if outputs is not None:
             row.append(predictions.responses[fold])

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._checkpoint import CheckpointStore
 from bitsieve._checks import check_int
 from bitsieve._errors import duration
 from bitsieve.masks import Masks
-from bitsieve.search.checkpoint import CheckpointStore
 from bitsieve.search.choice import Choice, Choose, part_of
 from bitsieve.search.final import Deadline, Final
 from bitsieve.search.history import History

@@ -17,9 +17,9 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
+from bitsieve._checkpoint import CheckpointStore, fingerprint
 from bitsieve._checks import RandomState, check_choice, check_flag, check_int, key_of
 from bitsieve._checks import seed as check_seed
-from bitsieve.search.checkpoint import CheckpointStore, fingerprint
 from bitsieve.search.choice import Choose
 from bitsieve.search.final import Final
 from bitsieve.search.iteration import Callback

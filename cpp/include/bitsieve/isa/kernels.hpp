@@ -9,6 +9,7 @@
 
 #include "bitsieve/isa/information_kernels.hpp"
 #include "bitsieve/isa/relief_kernels.hpp"
+#include "bitsieve/isa/svm_kernels.hpp"
 #include "bitsieve/isa/univariate_kernels.hpp"
 
 namespace bitsieve {
@@ -38,10 +39,11 @@ inline constexpr std::size_t least_block = 256;  // values a minimum of lower_bo
 struct Kernels {
   const char* name;
 
-  // The filters' own tables, in headers of their own.
+  // Tables in headers of their own.
   const ReliefKernels* relief;
   const InformationKernels* information;
   const UnivariateKernels* univariate;
+  const SvmKernels* svm;
 
   // A rectangle of a Gram matrix over m chosen features of a feature-major table:
   //   gram[(i - i_begin) * ldc + j - j_begin] += sign * sum_f table[f * ld + i] * table[f * ld + j]

@@ -78,6 +78,10 @@ class CheckpointStore:
         Made if it is missing.
     name : str
         The fingerprint of the run.
+    kind : str, default "run"
+        What the name of the file begins with.
+    instead : str, default ", or pass resume=False to start anew"
+        What else may be done about a damaged file than to delete it.
 
     Raises
     ------
@@ -85,15 +89,23 @@ class CheckpointStore:
         If the directory is no path, or cannot be made.
     """
 
-    def __init__(self, directory: str | os.PathLike[str], name: str) -> None:
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        name: str,
+        *,
+        kind: str = "run",
+        instead: str = ", or pass resume=False to start anew",
+    ) -> None:
         self.name = name
+        self._instead = instead
         try:
             self.directory = Path(directory)
         except TypeError as error:
             raise ValueError(
                 f"checkpoint must name a directory, got {type(directory).__name__} {directory!r}"
             ) from error
-        self.path = self.directory / f"run-{name}.npz"
+        self.path = self.directory / f"{kind}-{name}.npz"
         self.failed = False
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
@@ -106,7 +118,7 @@ class CheckpointStore:
 
     def _remove_leftovers(self) -> None:
         # A killed process leaves its temporary file; a living one replaces it within a second.
-        for path in self.directory.glob(f".run-{self.name}.*.tmp"):
+        for path in self.directory.glob(f".{self.path.stem}.*.tmp"):
             try:
                 if time.time() - path.stat().st_mtime > _STALE_SECONDS:
                     path.unlink()
@@ -153,9 +165,7 @@ class CheckpointStore:
 
     def mismatch(self, fault: str) -> CheckpointMismatch:
         """Return the error that names the file, what is wrong with it and a hint."""
-        return CheckpointMismatch(
-            f"checkpoint {self.path} {fault}; delete it, or pass resume=False to start anew"
-        )
+        return CheckpointMismatch(f"checkpoint {self.path} {fault}; delete it{self._instead}")
 
     def save(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bool:
         """Write the file whole; False if the disk refused, with one warning.

@@ -1,0 +1,61 @@
+"""Panels that predict: scaling, rankings, classifiers, the race between them, and what is left.
+
+::
+
+    training X, codes -> scaling.py    Scaling: logged or not, standardised
+                           |
+                         rankers.py    features, best first (elimination.py, angles.py)
+                           |
+                       classifiers.py  on the Gram matrix of a panel (linear.py, neighbors.py)
+                           |
+      plan.py ---------> race.py       every candidate, out of fold, its selection inside
+                           |
+                         choice.py     the best, or the members of a vote
+                           |
+                       calibration.py  probabilities from out-of-fold decisions
+                           |
+                         model.py      Panel: members (member.py, rules.py) that vote; JSON (document.py)
+"""
+
+from __future__ import annotations
+
+from bitsieve.panels.calibration import Calibration
+from bitsieve.panels.classifiers import (
+    CLASSIFIERS,
+    Classifier,
+    Fitted,
+    LinearSVM,
+    NearestNeighbors,
+    RidgeLOO,
+    ShrunkenLDA,
+    classifier_by_name,
+    predicted_codes,
+)
+from bitsieve.panels.member import Member
+from bitsieve.panels.model import Panel, PanelPrediction
+from bitsieve.panels.plan import Plan, make_plan
+from bitsieve.panels.rankers import RANKERS, Ranker, ranker_by_name
+from bitsieve.panels.scaling import Scaling, log_floor
+
+__all__ = [
+    "CLASSIFIERS",
+    "RANKERS",
+    "Calibration",
+    "Classifier",
+    "Fitted",
+    "LinearSVM",
+    "Member",
+    "NearestNeighbors",
+    "Panel",
+    "PanelPrediction",
+    "Plan",
+    "Ranker",
+    "RidgeLOO",
+    "Scaling",
+    "ShrunkenLDA",
+    "classifier_by_name",
+    "log_floor",
+    "make_plan",
+    "predicted_codes",
+    "ranker_by_name",
+]

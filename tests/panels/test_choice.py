@@ -1,0 +1,131 @@
+"""Rules of choice on races that are written down."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bitsieve.panels.choice import (
+    Rule,
+    choose,
+    score_candidates,
+    score_of_members,
+    scoring_for,
+    smooth,
+    stabilities,
+)
+from bitsieve.panels.race import ALL, Candidate, Design, Race, Ranked
+
+N = 20
+CODES = np.repeat([0, 1], N // 2).astype(np.int32)
+
+
+def _race(wrong, orders=None, codes=CODES, selectors=("f", "mrmr"), sizes=(2, 4)):
+    """Candidates that are wrong on the first so many samples, the same in both repeats."""
+    design = Design(selectors, ("lda",), sizes, 10)
+    assert len(wrong) == len(design.candidates)
+    decisions = np.empty((len(wrong), 2, len(codes), 1))
+    for number, count in enumerate(wrong):
+        sign = np.where(codes == 1, 1.0, -1.0)
+        sign[:count] *= -1
+        decisions[number] = sign[:, None]
+    orders = orders or {
+        (False, "f"): np.array([0, 1, 2, 3]),
+        (False, "mrmr"): np.array([0, 5, 6, 7]),
+    }
+    return Race(design, codes, 2, decisions, [orders, orders]), Ranked({}, orders)
+
+
+def _chosen(race, ranked, **rule):
+    scores = score_candidates(race)
+    return choose(race, scores, ranked, Rule(**rule))
+
+
+def test_scores_count_samples_and_classes():
+    race, _ = _race([0, 5, 10, 1, 2])
+    scores = score_candidates(race)
+    assert scores.name == "accuracy"
+    np.testing.assert_allclose(scores.score, [1.0, 0.75, 0.5, 0.95, 0.9])
+    few = np.repeat([0, 1], [15, 5]).astype(np.int32)
+    race, _ = _race([0, 5, 15, 20, 2], codes=few)
+    scores = score_candidates(race)
+    assert scores.name == "balanced_accuracy"
+    np.testing.assert_allclose(scores.score, [1, (10 / 15 + 1) / 2, 0.5, 0.0, (13 / 15 + 1) / 2])
+    right = scores.by_sample[1]
+    assert scores.standard_error(1) == pytest.approx(right.std(ddof=1) / np.sqrt(N))
+
+
+def test_a_smallest_class_under_forty_percent_of_two_is_small():
+    for small, name in ((7, "balanced_accuracy"), (8, "accuracy"), (10, "accuracy")):
+        assert scoring_for(np.repeat([0, 1], [N - small, small]).astype(np.int32), 2) == name
+
+
+def test_smoothing_by_hand():
+    row = [Candidate("f", k, c, False) for k in (5, 10) for c in ("lda", "svm")]
+    row += [Candidate(ALL, 50, c, False) for c in ("lda", "svm")]
+    score = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
+    near = [
+        (0.6 + 0.7) / 2,  # f 5 lda: f 5 svm, f 10 lda
+        (0.5 + 0.8) / 2,
+        (0.8 + 0.5 + 0.9) / 3,  # f 10 lda: svm, f 5 lda, all lda
+        (0.7 + 0.6 + 1.0) / 3,
+        1.0,  # all lda: all svm
+        0.9,
+    ]
+    np.testing.assert_allclose(smooth(row, score, 0.5), 0.5 * score + 0.5 * np.array(near))
+    np.testing.assert_allclose(smooth(row, score, 0.0), score)
+
+
+def test_the_best_wins_ties_to_the_smaller_then_to_the_more_stable():
+    race, ranked = _race([3, 1, 2, 4, 5])
+    assert _chosen(race, ranked, combine="best", smoothing=0.0).members == (1,)
+    race, ranked = _race([1, 1, 1, 1, 1])
+    assert _chosen(race, ranked, combine="best", smoothing=0.0).members == (0,)
+    one = {(False, "f"): np.array([0, 1, 2, 3]), (False, "mrmr"): np.array([0, 5, 6, 7])}
+    other = {(False, "f"): np.array([2, 3, 4, 5]), (False, "mrmr"): np.array([0, 5, 6, 7])}
+    race = Race(race.design, race.codes, 2, race.decisions, [one, other])
+    assert _chosen(race, ranked, combine="best", smoothing=0.0).members == (2,)  # mrmr, 2 features
+
+
+def test_parsimony_takes_the_smallest_within_standard_errors():
+    race, ranked = _race([2, 1, 9, 9, 9])
+    # Two features are wrong once more: a paired standard error of 1 / 20.
+    rule = {"combine": "best", "smoothing": 0.0}
+    assert _chosen(race, ranked, **rule).members == (1,)
+    assert _chosen(race, ranked, parsimony=0.5, **rule).members == (1,)
+    assert _chosen(race, ranked, parsimony=1.01, **rule).members == (0,)
+
+
+def test_a_vote_needs_no_more_features_than_its_limit():
+    race, ranked = _race([1, 0, 2, 3, 4])
+    rule = {"combine": "vote", "smoothing": 0.0}
+    assert _chosen(race, ranked, **rule).members == (1, 0, 2, 3, 4)
+    assert _chosen(race, ranked, n_members=2, **rule).members == (1, 0)
+    # f's four and mrmr's two share feature 0: five in all. mrmr's four would make seven.
+    assert _chosen(race, ranked, max_features=5, **rule).members == (1, 0, 2)
+    assert _chosen(race, ranked, max_features=4, **rule).members == (1, 0)
+    assert _chosen(race, ranked, max_features=3, **rule).members == (0, 2)
+    with pytest.raises(ValueError, match="max_features=1 is below every size"):
+        _chosen(race, ranked, max_features=1, **rule)
+
+
+def test_the_score_of_a_vote_counts_its_majority():
+    race, _ = _race([1, 2, 3, 12, 20])
+    scores = score_candidates(race)
+    assert score_of_members(race, scores, [2]) == pytest.approx(0.85)
+    assert score_of_members(race, scores, [0, 1, 2]) == pytest.approx(0.9)
+    # Two votes are a tie: the first member decides.
+    assert score_of_members(race, scores, [0, 3]) == pytest.approx(0.95)
+    assert score_of_members(race, scores, [3, 0]) == pytest.approx(0.4)
+
+
+def test_stability_over_the_inner_parts_is_nogueiras():
+    race, _ = _race([0, 0, 0, 0, 0])
+    assert stabilities(race) == pytest.approx(np.ones(5))
+    one = {(False, "f"): np.array([0, 1, 2, 3]), (False, "mrmr"): np.array([0, 5, 6, 7])}
+    other = {(False, "f"): np.array([0, 9, 2, 3]), (False, "mrmr"): np.array([1, 2, 3, 4])}
+    race = Race(race.design, race.codes, 2, race.decisions, [one, other])
+    # Equal sizes k, m = 2: one minus the mean sample variance over k / p (1 - k / p).
+    variance = [0.5 * 2 / 10, 0.5 * 2 / 10, 0.5 * 4 / 10, 0.5 * 8 / 10]
+    even = [0.2 * 0.8, 0.4 * 0.6, 0.2 * 0.8, 0.4 * 0.6]
+    np.testing.assert_allclose(stabilities(race)[:4], 1 - np.divide(variance, even))

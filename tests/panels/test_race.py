@@ -1,0 +1,128 @@
+"""Races of candidates against scikit-learn's own pipelines, one candidate at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.datasets import make_classification
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.model_selection import cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from bitsieve.fitness.splits import FreshFolds
+from bitsieve.panels.choice import codes_of
+from bitsieve.panels.race import ALL, Candidate, Design, fit_candidates, rank_table, run_race
+
+
+class _Log(TransformerMixin, BaseEstimator):
+    """log2 from the floor of the training part on."""
+
+    def fit(self, X, y=None):
+        self.floor_ = np.quantile(X, 0.99) / 100
+        return self
+
+    def transform(self, X):
+        return np.log2(np.maximum(X, self.floor_))
+
+
+def _table(n_classes=2, n=60, p=120, seed=0):
+    X, y = make_classification(
+        n_samples=n,
+        n_features=p,
+        n_informative=8,
+        n_classes=n_classes,
+        n_clusters_per_class=1,
+        random_state=seed,
+    )
+    return X, y.astype(np.int32)
+
+
+def _folds(y, n_repeats=2, seed=3):
+    return FreshFolds(len(y), 5, n_repeats, y).folds(seed)
+
+
+def _predicted(X, y, folds, model):
+    splits = [[(np.flatnonzero(row != f), np.flatnonzero(row == f)) for f in range(5)] for row in folds]
+    return np.array([cross_val_predict(model, X, y, cv=one) for one in splits])
+
+
+def test_each_candidate_is_what_a_pipeline_predicts():
+    X, y = _table()
+    folds = _folds(y)
+    design = Design(("f",), ("svm", "knn"), (5, 20), X.shape[1])
+    raced = run_race(X, y, 2, design, folds)
+    said = codes_of(raced.decisions)
+    assert raced.candidates[-1] == Candidate(ALL, 120, "knn", False)
+    models = {"svm": SVC(kernel="linear", C=1.0, tol=1e-6), "knn": KNeighborsClassifier(5)}
+    for number, one in enumerate(raced.candidates):
+        steps = [] if one.selector == ALL else [SelectKBest(f_classif, k=one.size)]
+        model = make_pipeline(StandardScaler(), *steps, models[one.classifier])
+        theirs = _predicted(X, y, folds, model)
+        assert (said[number] == theirs).all(), one
+
+
+def test_logged_values_are_floored_by_the_training_part():
+    X, y = _table(seed=1)
+    X = np.exp2(X + 6.0)
+    folds = _folds(y, n_repeats=1)
+    design = Design((), ("knn",), (), X.shape[1], logs=(False, True))
+    raced = run_race(X, y, 2, design, folds)
+    said = codes_of(raced.decisions)
+    plain = _predicted(X, y, folds, make_pipeline(StandardScaler(), KNeighborsClassifier(5)))
+    logged = _predicted(
+        X, y, folds, make_pipeline(_Log(), StandardScaler(), KNeighborsClassifier(5))
+    )
+    assert [one.log for one in raced.candidates] == [False, True]
+    assert (said[0] == plain).all()
+    assert (said[1] == logged).all()
+    assert (plain != logged).any()
+
+
+def test_the_test_part_has_no_say():
+    X, y = _table(n_classes=3)
+    folds = _folds(y, n_repeats=1)
+    design = Design(("f", "relieff", "rfe"), ("lda", "ridge"), (5, 10), X.shape[1])
+    one = run_race(X, y, 3, design, folds)
+    rng = np.random.default_rng(0)
+    for fold in range(5):
+        test = folds[0] == fold
+        garbage, labels = X.copy(), y.copy()
+        garbage[test] = rng.normal(scale=1e6, size=garbage[test].shape)
+        labels[test] = rng.integers(0, 3, size=int(test.sum()))
+        other = run_race(garbage, labels, 3, design, folds)
+        for key, order in one.orders[fold].items():
+            assert (order == other.orders[fold][key]).all()
+
+
+def test_neither_processes_nor_neighbors_change_a_bit():
+    X, y = _table(n_classes=3)
+    folds = _folds(y)
+    design = Design(("f", "mrmr", "lars"), ("lda", "svm", "ridge", "knn"), (5, 10), X.shape[1])
+    one = run_race(X, y, 3, design, folds, n_jobs=1)
+    two = run_race(X, y, 3, design, folds, n_jobs=2)
+    assert one.decisions.tobytes() == two.decisions.tobytes()
+    # A candidate is the same whatever else is compared.
+    alone = Design(("lars",), ("ridge",), (5, 10), X.shape[1], has_all=False)
+    less = run_race(X, y, 3, alone, folds)
+    place = {c: i for i, c in enumerate(one.candidates)}
+    mine = [place[c] for c in less.candidates]
+    assert one.decisions[mine].tobytes() == less.decisions.tobytes()
+
+
+def test_fitted_candidates_decide_as_a_part_that_is_the_whole_table():
+    X, y = _table()
+    test = np.zeros(len(y), bool)
+    test[::5] = True
+    folds = np.where(test, 0, 1).astype(np.int32)[None]
+    design = Design(("f", "relieff"), ("lda", "svm"), (5, 10), X.shape[1])
+    raced = run_race(X, y, 2, design, folds)
+    mine, known = np.ascontiguousarray(X[~test]), y[~test]
+    ranked = rank_table(mine, known, design)
+    Z, others = (ranked.scalings[False].apply(part) for part in (mine, X[test]))
+    for number, one in enumerate(fit_candidates(mine, known, 2, ranked, raced.candidates)):
+        A, B = Z[:, one.features], others[:, one.features]
+        said = one.fitted.decide(B @ A.T, np.square(B).sum(axis=1))
+        np.testing.assert_allclose(said, raced.decisions[number, 0, test], rtol=1e-6, atol=1e-8)
