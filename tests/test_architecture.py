@@ -95,7 +95,17 @@ ALLOWED = {
         "search",
     },
     "testing": {"_errors", "_isa", "_random", "data", "masks", "search"},
-    "report": {"_errors", "_files", "_isa", "_version", "_versions", "evaluation"},
+    "report": {
+        "_checks",
+        "_errors",
+        "_files",
+        "_isa",
+        "_version",
+        "_versions",
+        "data",
+        "evaluation",
+        "filters",
+    },
     "cli": {
         "_errors",
         "_once",

@@ -168,6 +168,11 @@ def test_select_writes_its_files(table: Path, out: Path) -> None:
     assert selected == record["results"]["selected"]
     assert "[red]first[/red]" in selected
     assert {row["n_folds"] for row in rows} == {"5"}
+    assert {"direction", "mean_sick", "mean_well", "p", "q", "f_rank", "substitutes"} <= set(
+        rows[0]
+    )
+    assert all(0 <= float(row["direction_constancy"]) <= 1 for row in rows if row["direction"])
+    assert set(record["substitutes"]) == {row["feature"] for row in rows if row["substitutes"]}
 
 
 def test_the_record_repeats_the_run(table: Path, out: Path, tmp_path: Path) -> None:

@@ -22,18 +22,27 @@
         v
     result.py    NestedResult: the numbers, and in words which of them may be published
 
+    agreement.py    how much selections agree, beside chance
+        ^
+    repeats.py      the selection made again on disjoint halves and with other seeds
+
+    correlated.py   features that may stand for a selected one
+
 This room knows selectors only through scikit-learn's interface (``fit``, ``transform``,
 ``get_support``), so any selector can be evaluated.
 """
 
 from __future__ import annotations
 
+from bitsieve.evaluation.agreement import Index, Stability, stability
 from bitsieve.evaluation.alternatives import Alternative
 from bitsieve.evaluation.calibration import Calibration, CalibrationBin
+from bitsieve.evaluation.correlated import Substitutes, substitutes
 from bitsieve.evaluation.interval import Interval, corrected_t_interval
 from bitsieve.evaluation.nested import nested_cross_validate
 from bitsieve.evaluation.performance import ClassPerformance, Measure, class_performance
 from bitsieve.evaluation.predictions import Predictions
+from bitsieve.evaluation.repeats import SelectionStability, selection_stability
 from bitsieve.evaluation.result import NestedResult
 
 __all__ = [
@@ -41,11 +50,18 @@ __all__ = [
     "Calibration",
     "CalibrationBin",
     "ClassPerformance",
+    "Index",
     "Interval",
     "Measure",
     "NestedResult",
     "Predictions",
+    "SelectionStability",
+    "Stability",
+    "Substitutes",
     "class_performance",
     "corrected_t_interval",
     "nested_cross_validate",
+    "selection_stability",
+    "stability",
+    "substitutes",
 ]

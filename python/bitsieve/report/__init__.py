@@ -4,6 +4,7 @@
 
     history ----> convergence.py: convergence_info (numbers) -> plot_convergence (PNG, SVG, PDF)
     supports ---> selection.py: one row a feature, selection.csv
+    X, y -------> statistics.py: direction, means, p and substitutes of each feature, its columns
     predictions -> predictions.py: one row a sample and outer fold, predictions.csv
     scores -----> ranking.py: one row a feature, ranking.csv, a table; bars.py: a picture
     outcome ----> outcome.py: the numbers of a search and their sentences; table.py: the table
@@ -38,7 +39,8 @@ from bitsieve.report.predictions import prediction_rows, write_predictions_csv
 from bitsieve.report.ranking import Ranking, ranking_rows, ranking_table, write_ranking_csv
 from bitsieve.report.record import environment, file_identity, write_run_json
 from bitsieve.report.reliability import ReliabilityInfo, plot_reliability, reliability_info
-from bitsieve.report.selection import selection_rows, write_selection_csv
+from bitsieve.report.selection import panel_table, selection_rows, write_selection_csv
+from bitsieve.report.statistics import FeatureStatistics, feature_statistics
 from bitsieve.report.table import STACKED_BELOW, outcome_table
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "Compared",
     "ConvergenceInfo",
     "External",
+    "FeatureStatistics",
     "Outcome",
     "PanelFeature",
     "PanelOutcome",
@@ -58,9 +61,11 @@ __all__ = [
     "Site",
     "convergence_info",
     "environment",
+    "feature_statistics",
     "file_identity",
     "outcome_table",
     "panel_page",
+    "panel_table",
     "path_info",
     "plot_convergence",
     "plot_path",
