@@ -6,7 +6,8 @@
                                                         |                        |
                                         --external, opened now and once      stability
                                                         |                        |
-                         what there is so far is written, also after Ctrl-C (exit code 130, SIGTERM 143)
+                       Ctrl-C: what there is so far is written, exit code 130
+                       (SIGTERM likewise, 143)
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import secrets
 import sys
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
-
-import numpy as np
 
 from bitsieve._errors import DuplicateSamplesWarning
 from bitsieve._once import said_once
@@ -117,11 +118,14 @@ class AutoJob:
         if not self.force:
             repeat = self._repeat(self.seed)
             refuse_other_run(self.out, FILES, repeat=repeat, identity=data.identity)
-        selector, plan = self._selector(data, secrets.randbits(32) if self.seed is None else self.seed)
+        selector, plan = self._selector(
+            data, secrets.randbits(32) if self.seed is None else self.seed
+        )
         make_folder(self.out)
         if self.progress is None:
             say(data.summary())
-            say(f"Plan: {plan.text(effective_n_jobs(self.n_jobs))}")
+            said = f"Plan: {plan.text(effective_n_jobs(self.n_jobs))}"
+            say(rendered(console_of_stdout(), said).rstrip("\n"))
         warn_of_doubts(data)
         warn_of_small_classes(data, outer_folds=self.outer_folds, cv=self.cv)
         with warnings.catch_warnings():
@@ -164,7 +168,8 @@ class AutoJob:
     def _selector(self, data: JobInput, seed: int) -> tuple[Any, Any]:
         """Return the unfitted selector, and the plan that it follows."""
         from bitsieve import AutoSelector
-        from bitsieve.panels import log_floor, scoring_for
+        from bitsieve.panels import log_floor
+        from bitsieve.panels.choice import scoring_for
 
         table = data.table
         assert table.codes is not None
@@ -196,9 +201,7 @@ class AutoJob:
         )
         if self.planned_time is not None:
             # The time was that of the whole job: what it left is now said name by name.
-            selector.set_params(
-                estimators=plan.estimators, n_repeats=plan.n_repeats, max_time=None
-            )
+            selector.set_params(estimators=plan.estimators, n_repeats=plan.n_repeats, max_time=None)
             if self.stability is None:
                 selector.set_params(selectors=plan.selectors)
         return selector, plan
@@ -207,37 +210,43 @@ class AutoJob:
         """Make the panel, then measure it; what a signal cuts short is left out."""
         found = Measured(data=data, selector=selector, plan=plan)
         stop = None
-        X, y, groups = data.table.to_frame(), data.y, data.table.groups
         try:
             with said_once():
-                selector.fit(X, y, groups=groups)
-                found.panel = selector.panel_
+                with _timed(found, "panel", start):
+                    selector.fit(found.X, data.y, groups=data.table.groups)
+                    found.panel = selector.panel_
                 with warnings.catch_warnings():  # said of all samples by the fit
                     warnings.simplefilter("ignore", DuplicateSamplesWarning)
                     if self.outer_folds:
-                        found.nested = self._outer_folds(selector, plan, data)
-                    found.stability = self._stability(found)
+                        with _timed(found, "outer folds"):
+                            found.nested = self._outer_folds(found)
+                    with _timed(found, "stability"):
+                        found.stability = self._stability(found)
         except KeyboardInterrupt as error:
             if found.panel is None:
                 raise
             stop = error
         found.stopped = None if stop is None else what_stopped(stop)[0]
-        found.seconds = time.perf_counter() - start
+        with _timed(found, "statistics"):
+            found.statistics  # noqa: B018  # made here, and kept
         outcome = panel_outcome(found)
         return FinishedAuto(self, found, outcome, self._record(found, outcome), stop)
 
-    def _outer_folds(self, selector: Any, plan: Any, data: JobInput) -> Any:
+    def _outer_folds(self, found: Measured) -> Any:
         from sklearn.base import clone
 
         from bitsieve.evaluation import nested_cross_validate
 
+        selector, plan, data = found.selector, found.plan, found.data
         if self.progress is None and sys.stderr.isatty():
             n_parts = plan.outer_folds * plan.outer_repeats
-            sys.stderr.write(f"Repeating all of it in {n_parts} outer folds for the honest number.\n")
+            sys.stderr.write(
+                f"Repeating all of it in {n_parts} outer folds for the honest number.\n"
+            )
         return nested_cross_validate(
             clone(selector).set_params(n_jobs=1),  # a process a fold is faster
             None,
-            data.X,
+            found.X,
             data.y,
             cv=self.outer_folds,
             n_repeats=plan.outer_repeats,
@@ -254,7 +263,7 @@ class AutoJob:
         data = found.data
         return selection_stability(
             found.selector,
-            data.X,
+            found.X,
             data.y,
             folds=None if found.nested is None else found.nested.supports,
             groups=data.table.groups,
@@ -275,6 +284,7 @@ class AutoJob:
             "seed": seed,
             "plan": {**found.plan.as_dict(), "text": found.plan.text()},
             "results": outcome.results(),
+            "seconds": found.seconds,
             "stability": None if stability is None else stability.as_dict(),
             "substitutes": found.statistics.substitutes_record(found.data.names),
             "candidates": found.selector.candidates_.to_dict("records"),
@@ -397,6 +407,16 @@ class FinishedAuto:
         if self.stop is not None:
             page.append(f"Stopped by {self.found.stopped}: these are the results so far.")
         return rendered(console, "", *page)
+
+
+@contextmanager
+def _timed(found: Measured, what: str, start: float | None = None) -> Iterator[None]:
+    """Keep how many seconds something took, also where it was cut short."""
+    start = time.perf_counter() if start is None else start
+    try:
+        yield
+    finally:
+        found.seconds[what] = time.perf_counter() - start
 
 
 def files_of(found: Measured) -> list[str]:

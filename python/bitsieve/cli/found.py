@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve.cli.input import JobInput
+from bitsieve.evaluation.interval import binomial_interval
 from bitsieve.report import (
+    ClassRow,
     Compared,
     External,
     FeatureStatistics,
@@ -22,6 +24,9 @@ from bitsieve.report import (
 )
 
 __all__ = ["Measured", "panel_outcome"]
+
+#: Features of a panel up to which substitutes are looked for: of more nobody asks.
+MOST_WITH_SUBSTITUTES = 1000
 
 _NAMES = {
     "all features: chosen": "all features, same classifier",
@@ -44,7 +49,12 @@ class Measured:
     stability: Any = None
     external: External | None = None
     stopped: str | None = None
-    seconds: float = float("nan")
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def X(self) -> Any:
+        """The features as a frame, whose names the panel keeps."""
+        return self.data.table.to_frame()
 
     @property
     def support(self) -> NDArray[np.bool_]:
@@ -55,10 +65,13 @@ class Measured:
     def statistics(self) -> FeatureStatistics:
         """Direction, means and substitutes of each feature."""
         floors = {member.scaling.floor for member in self.panel.members}
+        support = self.support
+        if support.sum() > MOST_WITH_SUBSTITUTES:
+            support = np.zeros_like(support)
         return feature_statistics(
             self.data.X,
             self.data.y,
-            self.support,
+            support,
             floor=floors.pop() if len(floors) == 1 else None,
             folds=None if self.nested is None else self.nested.folds,
         )
@@ -118,7 +131,7 @@ def panel_outcome(found: Measured) -> PanelOutcome:
         "copies": data.copies_text(),
         "stopped": found.stopped,
         "seed": int(selector.random_state),
-        "seconds": found.seconds,
+        "seconds": sum(found.seconds.values()),
         "external": found.external,
     }
     if nested is not None:
@@ -143,6 +156,7 @@ def panel_outcome(found: Measured) -> PanelOutcome:
             "limits": _limits(nested, inner, selector.max_features),
             "rivals": _rivals(nested, data.table.n_features),
             "remarks": tuple(nested.remarks),
+            **_told_apart(nested.performance()),
         }
     if found.stability is not None:
         outcome["stability"] = _stability(found.stability)
@@ -169,7 +183,8 @@ def made_by(panel: Any) -> str:
         classifier = classifier_by_name(one.classifier).label
         if one.selector == "all":
             return f"{classifier} on all features{logged}"
-        return f"{classifier} on the {one.size:,} first by {ranker_by_name(one.selector).label}{logged}"
+        ranker = ranker_by_name(one.selector).label
+        return f"{classifier} on the {one.size:,} first by {ranker}{logged}"
     selectors = [
         "all features" if name == "all" else ranker_by_name(name).label
         for name in dict.fromkeys(one.selector for one in members)
@@ -180,8 +195,8 @@ def made_by(panel: Any) -> str:
     sizes = [one.size for one in members]
     each = f"{min(sizes):,}" if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,}"
     return (
-        f"the vote of {len(members)} classifiers ({', '.join(classifiers)}) of {each} features each, "
-        f"selected by {', '.join(selectors)}{logged}"
+        f"the vote of {len(members)} classifiers ({', '.join(classifiers)}) on {each} features "
+        f"each, selected by {'; '.join(selectors)}{logged}"
     )
 
 
@@ -275,5 +290,83 @@ def _rivals(nested: Any, n_features: int) -> tuple[Compared, ...]:
     return (*rows, chance)
 
 
+def _told_apart(found: Any) -> dict[str, Any]:
+    """Return confusion matrix, balanced accuracy, AUC and calibration."""
+    totals = found.confusion.sum(axis=1)
+    rows = []
+    for c, name in enumerate(found.classes):
+        recall = found.recalls[c]
+        if len(found.classes) == 2:
+            other = found.recalls[1 - c]
+            specificity, interval = other.value, other.interval
+        else:
+            others = float(totals.sum() - totals[c])
+            spared = others - float(found.confusion[:, c].sum() - found.confusion[c, c])
+            specificity = spared / others
+            interval = binomial_interval(spared, others, level=found.level)
+        rows.append(
+            ClassRow(
+                str(name), round(float(totals[c])), tuple(found.confusion[c].tolist()),
+                recall.value, tuple(recall.interval), specificity, tuple(interval),
+            )
+        )  # fmt: skip
+    auc = found.auc
+    return {
+        "classes": tuple(rows),
+        "balanced": (found.balanced_accuracy.value, tuple(found.balanced_accuracy.interval)),
+        "auc": None if auc is None else (auc.value, tuple(auc.interval)),
+        "calibration": _calibration(found),
+    }
+
+
+def _calibration(found: Any) -> str:
+    """Say in one line whether the probabilities can be taken at their word."""
+    if not found.calibrations:
+        return ""
+    brier = f"Brier score {found.brier:.3f} ({found.brier_chance:.3f} by chance)"
+    slopes = [one.slope for one in found.calibrations if not np.isnan(one.slope)]
+    if not slopes:
+        return f"Calibration: {brier}; the probabilities separate the classes."
+    if len(found.calibrations) == 1:
+        (one,) = found.calibrations
+        low, high = one.slope_interval
+        said = (
+            f"intercept {one.intercept:.2f} (0 is right), slope {one.slope:.2f} (1 is right; "
+            f"{low:.2f} to {high:.2f})"
+        )
+    else:
+        low, high = min(slopes), max(slopes)
+        said = f"slopes {low:.2f} to {high:.2f}, a class each (1 is right)"
+    verdict = "spread about as they should"
+    if high < 1.0:
+        verdict = "are too sure of themselves"
+    elif low > 1.0:
+        verdict = "are too cautious"
+    return f"Calibration: {said}, {brier}: the probabilities {verdict}."
+
+
 def _stability(found: Any) -> tuple[str, ...]:
-    return (found.text(),)
+    """Say how alike panels are, each number beside its value by chance."""
+    said = []
+    for one, what in (
+        (found.folds, "panels of two outer folds"),
+        (found.halves, f"panels of two halves without a common sample ({_span(found.half_sizes)} "
+         "samples each)"),
+        (found.seeds, "panels of two seeds"),
+    ):  # fmt: skip
+        if one is None:
+            continue
+        share, chance = one.jaccard
+        if np.isnan(one.nogueira.value):
+            said.append(f"{what} are the same, as all features are kept".capitalize() + ".")
+            continue
+        said.append(
+            f"{what[0].upper()}{what[1:]} share {100 * share:.0f} % of their features "
+            f"({100 * chance:.1f} % by chance); Nogueira's index {one.nogueira.value:.2f} (0 by "
+            "chance, 1 for the same panel)."
+        )
+    return tuple(said)
+
+
+def _span(sizes: tuple[int, ...]) -> str:
+    return " or ".join(f"{size:,}" for size in dict.fromkeys(sizes))

@@ -87,7 +87,8 @@ def refuse_options_of_others(method: str, typed: Mapping[str, object]) -> None:
     """
     for other, options in _ONLY.items():
         for option, instead in options.items():
-            if other != method and typed.get(option) not in (None, False):
+            value = typed.get(option)
+            if other != method and value is not None and value is not False:
                 hint = f" ({instead})" if instead else ""
                 raise ValueError(
                     f"--{option} is an option of --method {other} alone{hint}: leave it out, or "

@@ -209,10 +209,9 @@ class PanelOutcome:
     @property
     def panel_text(self) -> str:
         """The size of the panel and what made it, as one sentence."""
-        voters = "" if self.n_members == 1 else f", a vote of {self.n_members} classifiers"
         return (
             f"{self.n_selected:,} of {counted(self.n_features_in)} are needed to predict: "
-            f"{printable(self.made_by)}{voters}."
+            f"{printable(self.made_by)}."
         )
 
     def headline(self) -> str:
@@ -256,10 +255,10 @@ class PanelOutcome:
     def not_to_quote(self) -> str:
         """Say what the winner's inner score is."""
         what = self.measure.name
-        best = f"best of {self.n_candidates:,} candidates on" if self.n_candidates else "from"
+        among = f" among {self.n_candidates:,} candidates" if self.n_candidates else ""
         return (
             f"Not to be quoted: the panel's inner {what} of {self.measure.shown(self.inner)}, "
-            f"optimistic, the {best} the very samples that chose it."
+            f"optimistic, since it was chosen{among} on the very samples that it is measured on."
         )
 
     def comparison(self) -> list[str]:

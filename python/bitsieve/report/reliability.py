@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ReliabilityInfo", "plot_reliability", "reliability_info"]
 
+_N_BINS = 20
 _BLUE, _ORANGE = "#0072B2", "#D55E00"
 
 
@@ -23,13 +24,12 @@ class ReliabilityInfo(NamedTuple):
 
     Attributes
     ----------
-    probability, share : float64 arrays of shape (n_bins,)
-        Of the predictions of each bin that has any: the mean probability, and the share that
-        came true.
-    interval : float64 array of shape (n_bins, 2)
+    probability, share : float64 arrays of shape (n_points,)
+        Of samples whose probabilities are alike: their mean, and the share that came true.
+    interval : float64 array of shape (n_points, 2)
         Exact interval of the share.
     edges : float64 array of shape (n_edges,)
-        Of all bins, from 0 to 1.
+        Of the bins of the histogram, from 0 to 1.
     counts : dict of str to float64 array of shape (n_edges - 1,)
         Number of samples in each bin, by what came true.
     label, title : str
@@ -54,7 +54,6 @@ def reliability_info(
     classes: ArrayLike,
     *,
     n_repeats: int = 1,
-    n_bins: int | None = None,
     level: float = 0.95,
     title: str = "Calibration",
     note: str = "",
@@ -73,8 +72,6 @@ def reliability_info(
         The columns' classes.
     n_repeats : int, default 1
         How often each sample was predicted: it counts once.
-    n_bins : int or None, default None
-        Of one width; None takes 10, or 5 below 200 samples.
     level : float, default 0.95
     title, note : str
 
@@ -85,11 +82,11 @@ def reliability_info(
     Examples
     --------
     >>> from bitsieve.report import reliability_info
-    >>> info = reliability_info([[0.9, 0.1], [0.2, 0.8]], ["a", "b"], ["a", "b"], n_bins=2)
+    >>> info = reliability_info([[0.9, 0.1], [0.2, 0.8]], ["a", "b"], ["a", "b"])
     >>> info.probability.tolist(), info.share.tolist()
-    ([0.1, 0.8], [0.0, 1.0])
+    ([0.45], [0.5])
     """
-    from bitsieve.evaluation.interval import binomial_interval
+    from bitsieve.evaluation.calibration import calibration_of
 
     table = np.asarray(probabilities, dtype=np.float64)
     names, true = np.asarray(classes), np.asarray(truth)
@@ -102,26 +99,17 @@ def reliability_info(
         values, came = table.max(axis=1), true == names[predicted]
         label = "probability of the predicted class"
         kinds = {"right": came, "wrong": ~came}
-    if n_bins is None:
-        n_bins = 5 if len(values) < 200 * n_repeats else 10
-    edges = np.linspace(0.0, 1.0, n_bins + 1)
-    bins = np.clip((values * n_bins).astype(np.int64), 0, n_bins - 1)
-    sizes = np.bincount(bins, minlength=n_bins)
-    there = np.flatnonzero(sizes)
-    means = np.bincount(bins, values, minlength=n_bins)[there] / sizes[there]
-    shares = np.bincount(bins, came, minlength=n_bins)[there] / sizes[there]
-    n_samples = sizes[there] / n_repeats
-    spans = [
-        binomial_interval(share * n, n, level=level)
-        for share, n in zip(shares.tolist(), n_samples.tolist(), strict=True)
-    ]
+    edges = np.linspace(0.0, 1.0, _N_BINS + 1)
+    bins = np.clip((values * _N_BINS).astype(np.int64), 0, _N_BINS - 1)
+    weights = np.full(len(values), 1.0 / n_repeats)
+    points = calibration_of(values, came, weights, level=level).bins
     return ReliabilityInfo(
-        probability=means,
-        share=shares,
-        interval=np.array(spans, dtype=np.float64).reshape(-1, 2),
+        probability=np.array([one.predicted for one in points]),
+        share=np.array([one.observed for one in points]),
+        interval=np.array([one.interval for one in points], dtype=np.float64).reshape(-1, 2),
         edges=edges,
         counts={
-            name: np.bincount(bins[kind], minlength=n_bins) / n_repeats
+            name: np.bincount(bins[kind], minlength=_N_BINS) / n_repeats
             for name, kind in kinds.items()
         },
         label=label,
