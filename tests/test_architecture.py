@@ -92,6 +92,7 @@ ALLOWED = {
         "filters",
         "fitness",
         "masks",
+        "panels",
         "search",
     },
     "testing": {"_errors", "_isa", "_random", "data", "masks", "search"},

@@ -19,11 +19,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "peers"))
 
+from bitsieve.fitness.splits import FreshFolds
 from bitsieve.panels import choice, race
 from bitsieve.panels.plan import sizes_for
 from bitsieve.panels.race import Design, Ranked
 from bitsieve.panels.scaling import log_floor
-from bitsieve.fitness.splits import FreshFolds
 
 SELECTORS = ("f", "relieff", "mrmr", "rfe", "lars", "aggregate")
 CLASSIFIERS = ("lda", "svm", "ridge", "knn")
@@ -63,7 +63,11 @@ def run(name, X, y, folds, out, both=False, n_repeats=3, selectors=SELECTORS):
             keys=np.array([(str(log), s) for log, s in keys]),
             orders=np.array([ranked.orders[k] for k in keys]),
             inner_orders=np.array([[o[k] for k in keys] for o in raced.orders]).astype(np.int32),
-            train=train, test=test, codes=codes, seconds=seconds, n_features=X.shape[1],
+            train=train,
+            test=test,
+            codes=codes,
+            seconds=seconds,
+            n_features=X.shape[1],
         )
         temporary.rename(path)
         print(f"{name} {number} {len(said)} candidates {seconds:.1f} s", flush=True)
@@ -85,10 +89,13 @@ def load(path):
     keys = [(log == "True", s) for log, s in z["keys"]]
     n_classes = int(codes.max()) + 1
     raced = race.Race(
-        design, codes[train], n_classes, z["decisions"].astype(np.float64),
-        [dict(zip(keys, o)) for o in z["inner_orders"]],
+        design,
+        codes[train],
+        n_classes,
+        z["decisions"].astype(np.float64),
+        [dict(zip(keys, o, strict=True)) for o in z["inner_orders"]],
     )
-    ranked = Ranked({}, dict(zip(keys, z["orders"])))
+    ranked = Ranked({}, dict(zip(keys, z["orders"], strict=True)))
     return raced, ranked, z["said"].astype(np.float64), codes[test], float(z["seconds"])
 
 
@@ -105,16 +112,14 @@ def part_of(raced, ranked, said, selectors=None, classifiers=None, sizes=None, h
     )
     place = {one: number for number, one in enumerate(whole.candidates)}
     mine = [place[one] for one in design.candidates]
-    part = race.Race(
-        design, raced.codes, raced.n_classes, raced.decisions[mine], raced.orders
-    )
+    part = race.Race(design, raced.codes, raced.n_classes, raced.decisions[mine], raced.orders)
     return part, ranked, said[mine]
 
 
 def vote(said, n_classes):
     """Classes that most of the candidates say, ties to the first candidate's."""
     votes = np.zeros((said.shape[1], n_classes))
-    for number, one in enumerate(said):
+    for one in said:
         votes += np.eye(n_classes)[choice.codes_of(one)]
     votes += 0.5 * np.eye(n_classes)[choice.codes_of(said[0])]
     return votes.argmax(axis=1)
@@ -157,10 +162,12 @@ RULES = {
 }
 for _s in SELECTORS:
     RULES[f"{_s} size + lda <=50"] = (
-        Rule("best", smoothing=0.0), {"selectors": (_s,), "classifiers": ("lda",), **SMALL}
+        Rule("best", smoothing=0.0),
+        {"selectors": (_s,), "classifiers": ("lda",), **SMALL},
     )
     RULES[f"{_s} size + svm <=50"] = (
-        Rule("best", smoothing=0.0), {"selectors": (_s,), "classifiers": ("svm",), **SMALL}
+        Rule("best", smoothing=0.0),
+        {"selectors": (_s,), "classifiers": ("svm",), **SMALL},
     )
     RULES[f"{_s} 20 + svm"] = (
         Rule("best"),
@@ -197,7 +204,10 @@ def compare(out, rules, sets=None):
             five = [rows[i : i + 5] for i in range(0, len(rows), 5)]
             stable.append(np.mean([nogueira([r[1] for r in f]) for f in five if len(f) > 1] or 1))
         cells = "".join(f"{e:9.1f}" for e in errors)
-        print(f"{label:28s}{cells}{np.mean(errors):9.2f}{np.median(size):6.0f}{np.mean(stable):6.2f}", flush=True)
+        print(
+            f"{label:28s}{cells}{np.mean(errors):9.2f}{np.median(size):6.0f}{np.mean(stable):6.2f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

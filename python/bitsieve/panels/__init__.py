@@ -14,7 +14,7 @@
                            |
                        calibration.py  probabilities from out-of-fold decisions
                            |
-                         model.py      Panel: members (member.py, rules.py) that vote; JSON (document.py)
+                         model.py      members (member.py, rules.py) that vote; JSON (document.py)
 """
 
 from __future__ import annotations

@@ -169,7 +169,9 @@ def smooth(
         near = [one._replace(classifier=name) for name in names if name != one.classifier]
         row = sizes[one.selector, one.log]
         at = row.index(one.size)
-        near += [one._replace(size=size) for size in row[max(at - 1, 0) : at + 2] if size != one.size]
+        near += [
+            one._replace(size=size) for size in row[max(at - 1, 0) : at + 2] if size != one.size
+        ]
         if one.selector != ALL and one.size == row[-1] and one.log in everything:
             near.append(one._replace(selector=ALL, size=everything[one.log]))
         found = [place[other] for other in near if other in place]

@@ -14,6 +14,8 @@ Searches: ``_base.py`` has everything that all share (validation, tags, fit, fit
     _scoring.py      whether a scorer can score a target, before a long search
     named.py         short names, as the command line takes them
 
+Panels: ``auto.py``, AutoSelector, on the room ``panels``.
+
 Rankings: ``_ranked.py`` has everything that all share, the best of what a filter gives.
 
     relief.py, surf.py  ReliefF and its family, on _relief_base.py
@@ -29,6 +31,7 @@ Rankings: ``_ranked.py`` has everything that all share, the best of what a filte
 from __future__ import annotations
 
 from bitsieve.selectors.aggregation import RankAggregation
+from bitsieve.selectors.auto import AutoSelector
 from bitsieve.selectors.cfs import CFS
 from bitsieve.selectors.discretizer import Discretizer
 from bitsieve.selectors.ensemble import EnsembleRanker
@@ -44,6 +47,7 @@ __all__ = [
     "FCBF",
     "MRMR",
     "SURF",
+    "AutoSelector",
     "BinarySPSA",
     "Discretizer",
     "EnsembleRanker",

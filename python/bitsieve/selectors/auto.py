@@ -18,10 +18,12 @@ from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
 from bitsieve.fitness.cv import make_splits
+from bitsieve.fitness.splits import FreshFolds
 from bitsieve.panels import choice, race
 from bitsieve.panels.calibration import Calibration
-from bitsieve.panels.classifiers import CLASSIFIERS, classifier_by_name
-from bitsieve.panels.model import Member, Panel
+from bitsieve.panels.classifiers import classifier_by_name
+from bitsieve.panels.member import Member
+from bitsieve.panels.model import Panel
 from bitsieve.panels.plan import EFFORTS, Plan, make_plan
 from bitsieve.panels.race import ALL, Candidate, Design, Race, Ranked
 from bitsieve.panels.rankers import ranker_by_name
@@ -221,10 +223,8 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         values = np.ascontiguousarray(table.X, dtype=np.float64)
         codes, n_classes = table.codes.astype(np.int32), len(table.classes)
         logs = self._logs(values)
-        plan = self.plan(
-            table.n_samples, table.n_features, n_classes, n_logs=len(logs)
-        )
-        folds = make_splits(
+        plan = self.plan(table.n_samples, table.n_features, n_classes, n_logs=len(logs))
+        splits = make_splits(
             self.cv,
             table.X,
             table.y,
@@ -234,7 +234,9 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             resample=True,
             groups=groups,
             random_state=0,
-        ).folds(self.seed_)
+        )
+        assert isinstance(splits, FreshFolds)
+        folds = splits.folds(self.seed_)
         design = Design(
             plan.selectors,
             plan.estimators,
@@ -247,9 +249,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         raced = race.run_race(
             values, codes, n_classes, design, folds, seed=self.seed_ % 2**32, n_jobs=n_jobs
         )
-        ranked = race.rank_table(
-            values, codes, design, seed=self.seed_ % 2**32, n_threads=n_jobs
-        )
+        ranked = race.rank_table(values, codes, design, seed=self.seed_ % 2**32, n_threads=n_jobs)
         self.classes_, self.plan_ = table.classes, plan
         self._choose(values, raced, ranked)
         return self
@@ -403,7 +403,8 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         check_choice("effort", self.effort, EFFORTS)
         check_choice("stability", self.stability, (None, "filter"))
         check_choice("scoring", self.scoring, (None, "accuracy", "balanced_accuracy"))
-        check_number("parsimony", self.parsimony, 0, np.inf)
+        if self.parsimony != 0:
+            check_number("parsimony", self.parsimony, 0, np.inf)
         if self.max_time is not None:
             check_number("max_time", self.max_time, 0, np.inf)
         for name in _listed("selectors", self.selectors) or ():
@@ -507,7 +508,7 @@ class _Maker:
         if filters:
             near = min(self._race.design.sizes, key=lambda one: (abs(one - size), one))
             mine = [c for c in filters if self._race.candidates[c].size == near]
-            number = max(mine, key=lambda c: (round(scores.score[c], 12), -c))
+            number = max(mine, key=lambda c: (round(float(scores.score[c]), 12), -c))
             found["filter of the same size"] = self.panel([number])
         return found
 
