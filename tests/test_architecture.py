@@ -67,6 +67,7 @@ ALLOWED = {
         "_version",
         "data",
         "masks",
+        "panels",
     },
     "panels": {
         "_checks",
@@ -119,6 +120,7 @@ ALLOWED = {
         "panels",
         "report",
         "selectors",
+        "panels",
     },
     "__main__": {"cli"},
 }

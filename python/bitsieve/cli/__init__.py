@@ -1,4 +1,4 @@
-"""The command line: ``bitsieve select``, ``bitsieve rank``, ``bitsieve datasets``.
+"""The command line: ``bitsieve select``, ``predict``, ``rank`` and ``datasets``.
 
 ::
 
@@ -8,6 +8,7 @@
     methods.py   the methods of select, and which options belong to which
     auto.py      one job of --method auto: comparison, outer folds, page and files
     job.py       one job of --method bspsa: search, outer folds, table and files
+    predict.py   the command bitsieve predict; prediction.py its job: a panel on new samples
     rank.py      one ranking job: scores of all features, table and files
     doubts.py    what is warned of before a job starts
     input.py     what a job reads and where it may write; everything that is refused early
@@ -54,6 +55,7 @@ from bitsieve.cli.options import (
     Quiet,
     Task,
 )
+from bitsieve.cli.predict import predict
 from bitsieve.cli.signals import Stopped, signals_held, signals_stop, what_stopped
 from bitsieve.cli.terminal import plain_warnings
 
@@ -349,6 +351,9 @@ def datasets(
             with console.capture() as captured:
                 console.print(table)
             show(captured.get())
+
+
+app.command()(predict)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -27,6 +27,8 @@
     repeats.py      the selection made again on disjoint halves and with other seeds
 
     correlated.py   features that may stand for a selected one
+    a fixed panel, a table from elsewhere -> external.py
+
 
 This room knows selectors only through scikit-learn's interface (``fit``, ``transform``,
 ``get_support``), so any selector can be evaluated.
@@ -38,6 +40,7 @@ from bitsieve.evaluation.agreement import Index, Stability, stability
 from bitsieve.evaluation.alternatives import Alternative
 from bitsieve.evaluation.calibration import Calibration, CalibrationBin
 from bitsieve.evaluation.correlated import Substitutes, substitutes
+from bitsieve.evaluation.external import ExternalResult, external_result
 from bitsieve.evaluation.interval import Interval, corrected_t_interval
 from bitsieve.evaluation.nested import nested_cross_validate
 from bitsieve.evaluation.performance import ClassPerformance, Measure, class_performance
@@ -50,6 +53,7 @@ __all__ = [
     "Calibration",
     "CalibrationBin",
     "ClassPerformance",
+    "ExternalResult",
     "Index",
     "Interval",
     "Measure",
@@ -60,6 +64,7 @@ __all__ = [
     "Substitutes",
     "class_performance",
     "corrected_t_interval",
+    "external_result",
     "nested_cross_validate",
     "selection_stability",
     "stability",

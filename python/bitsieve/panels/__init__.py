@@ -15,6 +15,8 @@
                        calibration.py  probabilities from out-of-fold decisions
                            |
                          model.py      members (member.py, rules.py) that vote; JSON (document.py)
+                           |
+                         measured.py   a panel on a table from elsewhere
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from bitsieve.panels.classifiers import (
     classifier_by_name,
     predicted_codes,
 )
+from bitsieve.panels.measured import TablePrediction, missing_features, predict_table
 from bitsieve.panels.member import Member
 from bitsieve.panels.model import Panel, PanelPrediction
 from bitsieve.panels.plan import Plan, make_plan
@@ -53,9 +56,12 @@ __all__ = [
     "RidgeLOO",
     "Scaling",
     "ShrunkenLDA",
+    "TablePrediction",
     "classifier_by_name",
     "log_floor",
     "make_plan",
+    "missing_features",
+    "predict_table",
     "predicted_codes",
     "ranker_by_name",
 ]
