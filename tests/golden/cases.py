@@ -318,7 +318,7 @@ CASES = [
     Case("rankings combined", _ensemble, exact=False),
     Case("nested cross-validation", _nested, exact=False),
     Case("microarray", _microarray, exact=False),
-    Case("files of select", _files("select", "--max-iter", "30"), exact=False),
+    Case("files of select", _files("select", "--method", "bspsa", "--max-iter", "30"), exact=False),
     Case("files of rank", _files("rank", "-m", "relieff", "-m", "f", "--plot"), exact=False),
 ]
 

@@ -144,7 +144,6 @@ class Job:
             options["max_iter"] = self.max_iter
         if self.patience is not None:
             options["patience"] = self.patience or None
-        _check_method(self.method)
         selector = method_by_name(self.method)(
             estimator_by_name(self.estimator),
             cv=self.cv,
@@ -373,23 +372,6 @@ class FinishedJob:
             what, _ = what_stopped(self.stop)
             said.append(f"Stopped by {what}: these are the results so far.")
         return rendered(console, table, *said)
-
-
-def _check_method(method: str) -> None:
-    """Point to the other command where a method is of that one."""
-    from bitsieve.filters.named import filter_by_name
-    from bitsieve.selectors.named import METHODS
-
-    if method.lower() in METHODS:
-        return
-    try:
-        name = filter_by_name(method).name
-    except ValueError:
-        return  # known to neither
-    raise ValueError(
-        f"--method {method} scores features without a search: use bitsieve rank --method {name}; "
-        f"bitsieve select searches, with {', '.join(METHODS)}"
-    )
 
 
 def _files(outcome: Outcome) -> list[str]:

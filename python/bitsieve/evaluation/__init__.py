@@ -32,6 +32,8 @@
     repeats.py      the selection made again on disjoint halves and with other seeds
 
     correlated.py   features that may stand for a selected one
+    a fixed panel, a table from elsewhere -> external.py
+
 
 This room knows selectors only through scikit-learn's interface (``fit``, ``transform``,
 ``get_support``), so any selector can be evaluated.
