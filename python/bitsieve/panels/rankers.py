@@ -64,6 +64,9 @@ class Ranker:
         What it is, in plain words.
     is_filter : bool
         Whether it takes milliseconds, so that a race need not spare it.
+    is_averaged : bool
+        Whether a single ranking depends so much on which samples it saw that the ranking of a
+        whole table is the mean of those of its inner training parts.
     """
 
     name: str
@@ -71,6 +74,7 @@ class Ranker:
     is_filter: bool
     _ranking: Callable[[_Request], Order]
     _cost: Callable[[int, int, int, int], float]
+    is_averaged: bool = False
 
     def cost(self, n_samples: int, n_features: int, n_classes: int, n_wanted: int) -> float:
         """Return what one ranking costs, in units of work.
@@ -338,7 +342,7 @@ RANKERS: dict[str, Ranker] = {
         Ranker("f", "F of the analysis of variance", True, _by_f, _cost_of_f),
         Ranker("relieff", "ReliefF, 10 neighbors", True, _by_relieff, _cost_of_relieff),
         Ranker("mrmr", "F over correlation (mRMR)", True, _by_mrmr, _cost_of_mrmr),
-        Ranker("rfe", "elimination by a linear SVM", False, _by_rfe, _cost_of_rfe),
+        Ranker("rfe", "elimination by a linear SVM", False, _by_rfe, _cost_of_rfe, True),
         Ranker("lars", "least angle regression", False, _by_lars, _cost_of_lars),
         Ranker("aggregate", "mean rank of filters", True, _by_positions, _cost_of_positions),
     )
