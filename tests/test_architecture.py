@@ -120,7 +120,6 @@ ALLOWED = {
         "panels",
         "report",
         "selectors",
-        "panels",
     },
     "__main__": {"cli"},
 }

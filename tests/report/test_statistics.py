@@ -14,7 +14,7 @@ from scipy import stats
 from sklearn.model_selection import StratifiedKFold
 
 from bitsieve.evaluation import substitutes
-from bitsieve.report import feature_statistics, panel_table, write_selection_csv
+from bitsieve.report import feature_statistics, panel_table, statistics, write_selection_csv
 
 
 def table(n_classes: int, n: int = 30, p: int = 12) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -185,3 +185,13 @@ def test_what_is_refused(options: dict[str, Any], message: str) -> None:
         feature_statistics(**{"X": X, "y": y, "support": support} | options)
     with pytest.raises(ValueError, match="expected a name for each of 12 features, got 1 names"):
         feature_statistics(X, y, support).columns(["a"])
+
+
+def test_blocks_of_features_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, support = table(3, p=600)
+    X[4, 300] = np.nan
+    folds = list(StratifiedKFold(3).split(X, y))
+    names = [f"g{j}" for j in range(600)]
+    whole = feature_statistics(X, y, support, floor=20.0, folds=folds).columns(names)
+    monkeypatch.setattr(statistics, "_BLOCK", 1)  # at least 256 features in one go
+    assert feature_statistics(X, y, support, floor=20.0, folds=folds).columns(names) == whole

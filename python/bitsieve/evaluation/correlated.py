@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bitsieve._checks import check_int, check_number
 
-__all__ = ["Substitutes", "substitutes"]
+__all__ = ["Substitutes", "log2_values", "substitutes"]
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +39,12 @@ class Substitutes(NamedTuple):
 
 
 def substitutes(
-    X: Any, support: ArrayLike, *, threshold: float = 0.8, most: int = 5
+    X: Any,
+    support: ArrayLike,
+    *,
+    threshold: float = 0.8,
+    most: int = 5,
+    floor: float | None = None,
 ) -> dict[int, Substitutes]:
     """Find for each selected feature those outside the selection that correlate with it.
 
@@ -49,13 +54,15 @@ def substitutes(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The samples that were selected on, on the scale that they were selected on.
+        The samples that were selected on.
     support : bool array-like of shape (n_features,)
         The selection.
     threshold : float, default 0.8
         Pearson's absolute correlation that a substitute exceeds, from 0 to below 1.
     most : int, default 5
         List so many of each feature, the strongest; of equal ones those of lowest index.
+    floor : float, optional
+        Correlate ``log2(max(x, floor))``, where the selection was made on that.
 
     Returns
     -------
@@ -78,6 +85,8 @@ def substitutes(
     """
     check_number("threshold", threshold, 0, 1, closed="left", hint="0.8 is usual")
     check_int("most", most, 1)
+    if floor is not None:
+        check_number("floor", floor, 0, hint="it is a value of the table, before the log")
     values = np.asarray(X)
     chosen = np.asarray(support, dtype=bool)
     if values.ndim != 2 or chosen.shape != values.shape[1:]:
@@ -86,11 +95,11 @@ def substitutes(
             f"but got shapes {values.shape} and {chosen.shape}"
         )
     members = np.flatnonzero(chosen)
-    units = _units(values[:, members])
+    units = _units(log2_values(values[:, members], floor))
     rows, columns, found = [], [], []
     width = max(256, _BLOCK // max(len(values), 1))
     for begin in range(0, len(chosen), width):
-        r = units.T @ _units(values[:, begin : begin + width])
+        r = units.T @ _units(log2_values(values[:, begin : begin + width], floor))
         member, other = np.nonzero(np.abs(r) > threshold - 1e-6)
         rows.append(member)
         columns.append(other + begin)
@@ -106,6 +115,14 @@ def substitutes(
         mine = order[bounds[position] : bounds[position + 1]]
         listed = mine[:most]
         out[feature] = Substitutes(other[listed].astype(np.int64), r[listed], len(mine))
+    return out
+
+
+def log2_values(values: NDArray[Any], floor: float | None) -> NDArray[Any]:
+    """Return ``log2(max(x, floor))`` in float64, or the values as they are without a floor."""
+    if floor is None:
+        return values
+    out: Floats = np.log2(np.maximum(values, floor, dtype=np.float64))
     return out
 
 

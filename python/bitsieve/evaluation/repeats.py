@@ -91,8 +91,8 @@ class SelectionStability:
             lines.append(f"The two halves of a split are like two studies of {size} samples each.")
         if self.held and (self.halves is not None or self.seeds is not None):
             lines.append(
-                "Halves and seeds with the settings of the chosen panel held: that another method "
-                "or size might be chosen is not in them."
+                "With the settings of the chosen panel held: that other samples might have led to "
+                "another method or size is not in these numbers."
             )
         return "\n".join(lines)
 

@@ -38,6 +38,7 @@ from bitsieve.panels.member import Member
 from bitsieve.panels.model import Panel, PanelPrediction
 from bitsieve.panels.plan import Plan, make_plan
 from bitsieve.panels.rankers import RANKERS, Ranker, ranker_by_name
+from bitsieve.panels.rules import LinearRule, NeighborsRule
 from bitsieve.panels.scaling import Scaling, log_floor
 
 __all__ = [
@@ -46,9 +47,11 @@ __all__ = [
     "Calibration",
     "Classifier",
     "Fitted",
+    "LinearRule",
     "LinearSVM",
     "Member",
     "NearestNeighbors",
+    "NeighborsRule",
     "Panel",
     "PanelPrediction",
     "Plan",

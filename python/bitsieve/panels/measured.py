@@ -73,6 +73,18 @@ def missing_features(
     ------
     ValueError
         If more are missing, or the panel or the table has no names and their widths differ.
+
+    Examples
+    --------
+    >>> from bitsieve.panels import Calibration, LinearRule, Member, Panel, Scaling
+    >>> rule = LinearRule(np.array([[1.5, -0.5]]), np.array([0.25]))
+    >>> member = Member(
+    ...     np.array([0, 2]), Scaling(None, np.zeros(2), np.ones(2)), "lda", rule,
+    ...     Calibration(1.0, np.zeros(1)), "f")
+    >>> panel = Panel.of([member], np.array(["sick", "well"]), 3, ["tp53", "egfr", "myc"])
+    >>> table = Table([[1.0, 2.0], [2.0, 1.0]], names=["tp53", "kras"])
+    >>> missing_features(panel, table, max_missing=0.5).tolist()
+    [False, False, True]
     """
     check_number("max_missing", max_missing, 0, 1, closed="both")
     names = panel.feature_names

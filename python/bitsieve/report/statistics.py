@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitsieve._checks import check_number
-from bitsieve.data.inputs import check_input
-from bitsieve.evaluation.correlated import Substitutes, substitutes
+from bitsieve.data.inputs import Inputs, check_input
+from bitsieve.evaluation.correlated import Substitutes, log2_values, substitutes
 from bitsieve.filters import benjamini_hochberg, f_test, t_test
 
 __all__ = ["FeatureStatistics", "feature_statistics"]
@@ -21,6 +21,9 @@ Change = Literal["log2_fold_change", "fold_change", "mean_difference"]
 
 #: No value on a log2 scale is as large; a table that has such a one is of raw intensities.
 _RAW = 100.0
+
+#: Numbers that are worked on in one go.
+_BLOCK = 2_000_000
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -195,47 +198,65 @@ def feature_statistics(
             f"support must have a flag for each of {given.n_features} features, got shape "
             f"{chosen.shape}"
         )
-    values = raw
     if floor is not None:
         check_number("floor", floor, 0, hint="it is a value of the table, before the log")
-        values = np.log2(np.maximum(raw, floor, dtype=np.float64))
-    n_classes = len(given.classes)
-    base = np.nan_to_num(values[0].astype(np.float64))
-    apart = values - base  # exactly 0 where constant, so that no rounding gives a direction
-    means = _means(apart, given.codes, n_classes, given.has_missing)
-    direction = _direction(means)
-    constancy = None
-    if folds is not None and len(folds):
-        same = np.zeros(given.n_features)
-        for train, _ in folds:
-            part = _means(apart[train], given.codes[train], n_classes, given.has_missing)
-            same += _direction(part) == direction
-        constancy = np.where(direction < 0, np.nan, same / len(folds))
-    log2_means = None if floor is None else means + base
-    table_means = _means(raw, given.codes, n_classes, given.has_missing)
+    rows = [np.asarray(train) for train, _ in folds or ()]
+    width = max(256, _BLOCK // given.n_samples)
+    blocks = [
+        _block(raw[:, begin : begin + width], given, floor, rows, n_jobs)
+        for begin in range(0, given.n_features, width)
+    ]
+    direction, same, means, log2_means, change, f, p = (
+        np.concatenate(parts, axis=-1) for parts in zip(*blocks, strict=True)
+    )
     change_is: Change = "mean_difference" if floor is None else "log2_fold_change"
-    change = _difference(apart, given.codes, direction)
     if floor is None and np.nanmin(raw) > 0 and np.nanmax(raw) > _RAW:
         change_is = "fold_change"
-        high = table_means[direction, np.arange(given.n_features)]
-        with np.errstate(invalid="ignore"):
-            change = np.where(direction < 0, 1.0, high / (high - change))
-    change[np.isnan(means).any(axis=0)] = np.nan
-    test, p, q, f_rank = _tests(np.ascontiguousarray(values), given, n_jobs)
+        high = means[direction, np.arange(given.n_features)]
+        change = np.where(direction < 0, 1.0 + change, high / (high - change))
+    tested = np.flatnonzero(~np.isnan(p))
+    q, f_rank = np.full(len(p), np.nan), np.zeros(len(p), dtype=np.int64)
+    if len(tested):
+        q[tested] = benjamini_hochberg(p[tested])
+        f_rank[tested[np.argsort(-f[tested], kind="stable")]] = np.arange(1, len(tested) + 1)
     return FeatureStatistics(
         classes=tuple(str(label) for label in given.classes),
         direction=direction,
-        constancy=constancy,
-        means=table_means,
-        log2_means=log2_means,
+        constancy=np.where(direction < 0, np.nan, same / len(rows)) if rows else None,
+        means=means,
+        log2_means=None if floor is None else log2_means,
         change=change,
         change_is=change_is,
-        test=test,
+        test=_test(given),
         p=p,
         q=q,
         f_rank=f_rank,
-        substitutes=substitutes(values, chosen, threshold=threshold, most=most),
+        substitutes=substitutes(raw, chosen, threshold=threshold, most=most, floor=floor),
     )
+
+
+def _block(
+    raw: NDArray[Any],
+    given: Inputs,
+    floor: float | None,
+    rows: list[NDArray[Any]],
+    n_jobs: int | None,
+) -> tuple[NDArray[Any], ...]:
+    """Return of some features direction, folds that agree, means, log2 means, change, F and p."""
+    codes, n_classes, has_missing = given.codes, len(given.classes), given.has_missing
+    values = np.ascontiguousarray(log2_values(raw, floor))
+    base = np.nan_to_num(values[0].astype(np.float64))
+    apart = values - base  # exactly 0 where constant, so that no rounding gives a direction
+    means = _means(apart, codes, n_classes, has_missing)
+    direction = _direction(means)
+    same = np.zeros(len(direction), dtype=np.int64)
+    for train in rows:
+        same += _direction(_means(apart[train], codes[train], n_classes, has_missing)) == direction
+    change = _difference(apart, codes, direction)
+    change[np.isnan(means).any(axis=0)] = np.nan
+    f, p = _tests(values, given, n_jobs)
+    table_means = _means(raw, codes, n_classes, has_missing)
+    return direction, same, table_means, means + base, change, f, p
 
 
 def _means(values: NDArray[Any], codes: NDArray[Any], n_classes: int, has_missing: bool) -> Floats:
@@ -270,26 +291,25 @@ def _difference(values: Floats, codes: NDArray[Any], direction: NDArray[np.int64
     return np.where(direction < 0, 0.0, inside - outside)
 
 
-def _tests(
-    values: NDArray[Any], given: Any, n_jobs: int | None
-) -> tuple[str, Floats, Floats, NDArray[np.int64]]:
-    """Return the name of the test, p, q and rank by F; NaN and 0 where a value is missing."""
-    n_features = values.shape[1]
-    p, q = np.full(n_features, np.nan), np.full(n_features, np.nan)
-    rank = np.zeros(n_features, dtype=np.int64)
-    whole = np.flatnonzero(np.isfinite(values).all(axis=0))
-    is_welch = bool(given.counts.min() > 1)
-    test = "F" if len(given.classes) > 2 else "Welch's t" if is_welch else "Student's t"
-    if not len(whole) or given.n_samples <= len(given.classes):
-        return test, p, q, rank
+def _test(given: Inputs) -> str:
+    if len(given.classes) > 2:
+        return "F"
+    return "Welch's t" if given.counts.min() > 1 else "Student's t"
+
+
+def _tests(values: NDArray[Any], given: Inputs, n_jobs: int | None) -> tuple[Floats, Floats]:
+    """Return F and the p-value of the test, NaN where a value is missing."""
+    f, p = np.full(values.shape[1], np.nan), np.full(values.shape[1], np.nan)
+    whole = np.isfinite(values).all(axis=0)
+    if not whole.any() or given.n_samples <= max(len(given.classes), 2):
+        return f, p
+    kept = values if whole.all() else np.ascontiguousarray(values[:, whole])
     labels = given.codes
-    kept = values if len(whole) == n_features else np.ascontiguousarray(values[:, whole])
-    scores, p[whole] = f_test(kept, labels, task="classification", p_values=True, n_jobs=n_jobs)
+    f[whole], p[whole] = f_test(kept, labels, task="classification", p_values=True, n_jobs=n_jobs)
     if len(given.classes) == 2:
+        is_welch = _test(given) == "Welch's t"
         _, p[whole] = t_test(kept, labels, equal_var=not is_welch, p_values=True, n_jobs=n_jobs)
-    q[whole] = benjamini_hochberg(p[whole])
-    rank[whole[np.argsort(-scores, kind="stable")]] = np.arange(1, len(whole) + 1)
-    return test, p, q, rank
+    return f, p
 
 
 def _numbers(values: Floats) -> list[float | None]:
