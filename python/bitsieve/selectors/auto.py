@@ -430,7 +430,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         check_choice("stability", self.stability, (None, "filter"))
         check_choice("scoring", self.scoring, (None, "accuracy", "balanced_accuracy"))
         if self.parsimony != 0:
-            check_number("parsimony", self.parsimony, 0, np.inf)
+            check_number("parsimony", self.parsimony, 0, np.inf, closed="left")
         if self.max_time is not None:
             check_number("max_time", self.max_time, 0, np.inf)
         for name in _listed("selectors", self.selectors) or ():
