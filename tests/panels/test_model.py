@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from small_panels import NAMES, made, member, table
+from threadpoolctl import threadpool_limits
 
 from bitsieve.data import Table
 from bitsieve.panels import Calibration, Member, Panel, Scaling, predicted_codes
@@ -75,6 +76,17 @@ def test_a_sample_is_the_same_in_any_batch():
                 assert (part.predicted == whole.predicted[rows]).all()
                 for one in panel.members:
                     assert (panel.decide(X[rows], one) == panel.decide(X, one)[rows]).all()
+
+
+def test_blas_has_no_part_in_predictions():
+    X, codes = table(n=64)
+    for name in ("lda", "knn"):
+        one, _ = member(X, codes, 2, np.arange(40), name)
+        panel, found = Panel.of([one], np.array([0, 1]), 40), []
+        for threads in (1, 2):
+            with threadpool_limits(threads):
+                found.append(panel.outcome(X).probabilities)
+        assert (found[0] == found[1]).all()
 
 
 def test_wide_rules_are_the_same_in_any_batch():
@@ -148,6 +160,10 @@ def test_columns_by_name():
     said = f"X lacks 2 features of the panel: '{panel.feature_names[0]}'"
     with pytest.raises(ValueError, match=said):
         panel.predict(lost)
+    twice = pd.concat([frame, frame[[panel.feature_names[3]]]], axis=1)
+    said = f"X has 1 feature of the panel more than once: '{panel.feature_names[3]}'; leave all"
+    with pytest.raises(ValueError, match=said):
+        panel.predict(twice)
 
 
 def test_missing_features_stand_at_their_centre():

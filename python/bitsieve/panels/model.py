@@ -13,6 +13,7 @@ it back, bit for bit.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -308,6 +309,13 @@ class Panel:
             if lost:
                 raise ValueError(
                     f"X lacks {plural(len(lost), 'feature')} of the panel: {shorten(lost)}"
+                )
+            twice = Counter(names)
+            unclear = [name for name in self.feature_names if twice[name] > 1]
+            if unclear:
+                raise ValueError(
+                    f"X has {plural(len(unclear), 'feature')} of the panel more than once: "
+                    f"{shorten(unclear)}; leave all but one of each out"
                 )
             where = np.array([known.get(name, 0) for name in self.feature_names], dtype=np.int64)
         array = _array_of(X)
