@@ -19,7 +19,7 @@ from bitsieve.cli.doubts import warn_of_covariates, warn_of_few_samples
 from bitsieve.cli.input import JobInput
 from bitsieve.data import Table
 
-_QUICK = ["--max-iter", "5", "--repeats", "1", "--seed", "1"]
+_QUICK = ["--method", "bspsa", "--max-iter", "5", "--repeats", "1", "--seed", "1"]
 
 
 def _run(command: str, path: Path, out: Path, *options: str) -> tuple[str, str, dict[str, Any]]:

@@ -188,7 +188,8 @@ def load_input(
     if table.task == "regression" and needs_classes:
         assert table.y is not None
         raise ValueError(
-            f"{source}: the target holds numbers that are no classes (from {table.y.min():g} to "
+            f"{source}: the target{_quoted(target)} holds numbers that are no classes (from "
+            f"{table.y.min():g} to "
             f"{table.y.max():g}); bitsieve select predicts classes; for numbers use BinarySPSA "
             "from Python"
         )
@@ -199,6 +200,10 @@ def load_input(
     if table.notes:
         identity["notes"] = list(table.notes)
     return data
+
+
+def _quoted(target: str | None) -> str:
+    return "" if target is None else f" {target!r}"
 
 
 def check_folds(table: Table, *, outer_folds: int, cv: int, scoring: str) -> None:

@@ -64,6 +64,9 @@ class Table:
         same or not. Filters that tell such columns from measurements go by it. None: no column.
     groups : array-like of shape (n_samples,), optional
         Samples that belong together, such as those of one patient; folds keep them together.
+    to_predict : bool, default False
+        The samples are only to be predicted: one is enough, no column need vary, and y may hold
+        one class.
 
     Attributes
     ----------
@@ -138,16 +141,20 @@ class Table:
         missing: Missing = "error",
         discrete: ArrayLike | None = None,
         groups: Any = None,
+        to_predict: bool = False,
     ) -> None:
         self.dtype = check_dtype(dtype)
         keep = check_missing(missing)
-        array, self.names = check_matrix(X, names, allow_nan=keep)
+        least = 1 if to_predict else 2
+        array, self.names = check_matrix(
+            X, names, allow_nan=keep, allow_constant=to_predict, min_samples=least
+        )
         self.X = read_only(array)
         self.n_missing = count_missing(self.X) if keep else 0
         self.discrete = check_discrete(discrete, self.n_features)
         self.y = self.classes = self.codes = self.task = None
         if y is not None:
-            target = check_target(y, self.n_samples, task)
+            target = check_target(y, self.n_samples, task, min_classes=least)
             self.y, self.task = read_only(target.y), target.task
             if target.classes is not None and target.codes is not None:
                 self.classes, self.codes = read_only(target.classes), read_only(target.codes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,14 @@ from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import column_or_1d
 
-from bitsieve._checks import RandomState, check_int, check_number, is_whole, key_of
+from bitsieve._checks import (
+    RandomState,
+    check_choice,
+    check_int,
+    check_number,
+    is_whole,
+    key_of,
+)
 from bitsieve._once import said_once
 from bitsieve._random import outer_seeds
 from bitsieve._scorers import own_scoring, refuse_undefined
@@ -24,8 +31,9 @@ from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes, group_values
 from bitsieve.evaluation.alternatives import Alternative, names_in_all
 from bitsieve.evaluation.fold import FoldScores, Procedure
-from bitsieve.evaluation.folds import Folds, outer_folds, rounds_of
+from bitsieve.evaluation.folds import Folds, fold_seed, outer_folds, rounds_of
 from bitsieve.evaluation.grouping import warn_of_ungrouped_steps
+from bitsieve.evaluation.pairs import PairSplit, pairs_of
 from bitsieve.evaluation.predictions import Predictions, put_together
 from bitsieve.evaluation.resampling import recomputes
 from bitsieve.evaluation.result import NestedResult
@@ -50,6 +58,7 @@ def nested_cross_validate(
     n_jobs: int | None = None,
     random_state: RandomState = None,
     level: float = 0.95,
+    interval: Literal["corrected", "nested"] = "corrected",
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> NestedResult:
     """Honest score of a selection: repeat all of it in every outer fold.
@@ -106,6 +115,13 @@ def nested_cross_validate(
         searches which share their start do not pass for stable; an estimator's is kept.
     level : float, default 0.95
         Level of confidence of the interval.
+    interval : {"corrected", "nested"}, default "corrected"
+        How the interval of the honest score is made. "corrected" is the corrected resampled
+        t-interval joined to one that knows the number of samples. "nested" estimates the
+        variance by a cross-validation inside every outer training part and joins that to the
+        same floor; it repeats the selection (K - 1) / 2 times as often again, and wants many
+        rounds (``n_repeats=10`` and more): for selectors that are cheap, accuracy or balanced
+        accuracy, and outer folds that come in rounds.
     checkpoint : str or path, optional
         A directory for finished outer folds, one file each. A call with the same data, selector,
         estimator, scorer, ``random_state`` (give one) and version takes those that are there and
@@ -153,6 +169,7 @@ def nested_cross_validate(
     (0.967, [False, False, True, True])
     """
     base = key_of(random_state)
+    check_choice("interval", interval, ("corrected", "nested"))
     check_number("level", level, 0, 1, hint="0.95 asks for a 95 % interval")
     n_repeats = check_int("n_repeats", n_repeats, 1)
     if type(X).__name__ == "Table":
@@ -216,6 +233,13 @@ def nested_cross_validate(
     if is_classifier(estimator):
         _warn_of_small_classes(getattr(search, "cv", None), labels, [train for train, _ in folds])
     seeds = outer_seeds(base, len(folds))
+    rounds = rounds_of(folds, len(labels))
+    pairs: list[PairSplit] = []
+    if interval == "nested":
+        _refuse_nested(name, rounds)
+        assert rounds is not None
+        pairs = pairs_of(folds, rounds)
+    tasks = _tasks(folds, seeds, pairs, base)
     procedure = Procedure(selector, predictor, scorer, n_columns(X))
     stores = None
     if checkpoint is not None:
@@ -225,16 +249,17 @@ def nested_cross_validate(
             FoldStore(
                 checkpoint,
                 evaluation,
-                fold=fold,
-                seed=int(seed),
-                train=train,
-                test=test,
+                fold=task.fold,
+                seed=task.seed,
+                train=task.train,
+                test=task.test,
                 labels=classes,
             )
-            for fold, ((train, test), seed) in enumerate(zip(folds, seeds, strict=True))
+            for task in tasks
         ]
     with said_once():
-        rows = _run(procedure, X, y, groups, folds, seeds, stores, n_jobs)
+        every = _run(procedure, X, y, groups, tasks, stores, n_jobs)
+    rows, inside = every[: len(folds)], every[len(folds) :]
 
     scores = np.array([row.honest for row in rows])
     observed = np.array([row.observed for row in rows])
@@ -264,10 +289,13 @@ def nested_cross_validate(
     ):
         name = "score"  # of the estimator's own, neither accuracy nor R squared
     scored = ScoredFolds(folds, predictions, scorer, name, groups=members, level=level)
-    rounds = rounds_of(folds, len(labels))
+    if rounds is None or not pairs or name == "score":
+        found = scored.interval(scores, chance=chance, random_state=base)
+    else:
+        found = scored.nested(scores, pairs, [row.outputs.predicted for row in inside], rounds)
     return NestedResult(
         score=honest,
-        interval=scored.interval(scores, chance=chance, random_state=base),
+        interval=found,
         level=level,
         scores=scores,
         full_scores=full_scores,
@@ -303,49 +331,71 @@ def _run(
     X: Any,
     y: Any,
     groups: Any,
-    folds: Folds,
-    seeds: NDArray[np.int64],
+    tasks: Sequence[_Task],
     stores: Sequence[FoldStore] | None,
     n_jobs: int | None,
 ) -> list[FoldScores]:
     """Run the folds that no file holds, each of them stored as soon as it is finished."""
-    found: list[FoldScores | None] = [None] * len(folds)
+    found: list[FoldScores | None] = [None] * len(tasks)
     if stores is not None:
         found = [store.load() for store in stores]
-    missing = [fold for fold, one in enumerate(found) if one is None]
+    missing = [place for place, one in enumerate(found) if one is None]
     computed = Parallel(n_jobs=n_jobs)(
-        delayed(_run_fold)(
-            procedure,
-            X,
-            y,
-            groups,
-            fold,
-            *folds[fold],
-            int(seeds[fold]),
-            None if stores is None else stores[fold],
+        delayed(_run_task)(
+            procedure, X, y, groups, tasks[place], None if stores is None else stores[place]
         )
-        for fold in missing
+        for place in missing
     )
-    for fold, one in zip(missing, computed, strict=True):
-        found[fold] = one
+    for place, one in zip(missing, computed, strict=True):
+        found[place] = one
     return [one for one in found if one is not None]
 
 
-def _run_fold(
-    procedure: Procedure,
-    X: Any,
-    y: Any,
-    groups: Any,
-    fold: int,
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    seed: int,
-    store: FoldStore | None,
+def _run_task(
+    procedure: Procedure, X: Any, y: Any, groups: Any, task: _Task, store: FoldStore | None
 ) -> FoldScores:
-    found = procedure.run(X, y, groups, fold=fold, train=train, test=test, seed=seed)
+    found = procedure.run(X, y, groups, **task._asdict())
     if store is not None:
         store.save(found)
     return found
+
+
+class _Task(NamedTuple):
+    """A fold, or two folds left out at once, beside which nothing else is scored."""
+
+    fold: int
+    train: NDArray[np.int64]
+    test: NDArray[np.int64]
+    seed: int
+    beside: bool
+
+
+def _tasks(
+    folds: Folds, seeds: NDArray[np.int64], pairs: Sequence[PairSplit], base: int
+) -> list[_Task]:
+    """Return the folds and then the pairs, whose numbers lie above those of any folds."""
+    found = [
+        _Task(fold, train, test, int(seed), True)
+        for fold, ((train, test), seed) in enumerate(zip(folds, seeds, strict=True))
+    ]
+    for place, pair in enumerate(pairs):
+        number = 2**32 + place
+        found.append(_Task(number, pair.train, pair.test, fold_seed(base, number), False))
+    return found
+
+
+def _refuse_nested(name: str, rounds: NDArray[np.int64] | None) -> None:
+    if name not in ("accuracy", "balanced_accuracy"):
+        raise ValueError(
+            "interval='nested' is for means of losses a sample, scoring 'accuracy' or "
+            f"'balanced_accuracy', got {name!r}; take interval='corrected'"
+        )
+    if rounds is None or len(set(np.bincount(rounds).tolist())) > 1 or np.sum(rounds == 0) < 3:
+        raise ValueError(
+            "interval='nested' needs outer folds in rounds that test every sample once, all of "
+            "the same number of folds from 3 on; give cv as a number and n_repeats, or take "
+            "interval='corrected'"
+        )
 
 
 def _alternative(

@@ -166,6 +166,12 @@ class ShrunkenLDA:
     that intensity it equals scikit-learn's ``LinearDiscriminantAnalysis(solver="lsqr",
     shrinkage=intensity)``.
 
+    Attributes
+    ----------
+    name, label : str
+    is_linear : bool
+        True.
+
     References
     ----------
     Ledoit, O. and Wolf, M. (2004), as for :func:`ledoit_wolf_intensity`; Hastie, T., Tibshirani,
@@ -291,6 +297,12 @@ class RidgeLOO:
     Gram matrix, with the least squared error over samples and classes, each sample predicted by
     the fit without it; of equal ones the greatest. It equals scikit-learn's
     ``RidgeClassifierCV(alphas=...)``.
+
+    Attributes
+    ----------
+    name, label : str
+    is_linear : bool
+        True.
 
     References
     ----------

@@ -17,6 +17,7 @@ from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
+from bitsieve.filters.positions import positions_of_scores
 from bitsieve.fitness.cv import make_splits
 from bitsieve.fitness.splits import FreshFolds
 from bitsieve.panels import choice, race
@@ -101,6 +102,10 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         The features that are needed to predict.
     n_features_ : int
         How many those are.
+    scores_ : float64 array of shape (n_features_in_,)
+        Share of the members that use a feature.
+    ranking_ : int64 array of shape (n_features_in_,)
+        By these scores; 1 is the best, ties go to the lower index.
     classes_ : array of shape (n_classes,)
     panel_ : bitsieve.panels.Panel
         What predicts; ``panel_.save("panel.json")`` hands it to others.
@@ -370,6 +375,9 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         self.panel_ = self.best_estimator_ = maker.panel(chosen.members)
         self.scoring_ = scores.name
         self.support_ = self.panel_.support
+        uses = [member.features for member in self.panel_.members]
+        self.scores_ = np.bincount(np.concatenate(uses), minlength=X.shape[1]) / len(uses)
+        self.ranking_ = positions_of_scores(self.scores_)
         self.n_features_ = int(self.support_.sum())
         self.best_score_ = choice.score_of_members(raced, scores, chosen.members)
         self._design, self._members = raced.design, [raced.candidates[c] for c in chosen.members]
