@@ -322,7 +322,7 @@ def _cost_of_mrmr(n: int, p: int, n_classes: int, n_wanted: int) -> float:
 def _cost_of_rfe(n: int, p: int, n_classes: int, n_wanted: int) -> float:
     n_machines = n_classes if n_classes > 2 else 1
     n_steps = sum(1 for _ in sizes_of_steps(p))
-    return n_steps * n_machines * (0.5 + 0.0045 * n) + n * p / 4.5e4
+    return n_steps * (0.03 + 8e-6 * n_machines * n**2) + n * p / 4.5e4
 
 
 def _cost_of_lars(n: int, p: int, n_classes: int, n_wanted: int) -> float:
