@@ -140,7 +140,7 @@ def predict_table(panel: Panel, table: Table, *, max_missing: float = 0.1) -> Ta
     >>> from bitsieve.panels import Panel, predict_table
     >>> panel = Panel.from_json('''{
     ...   "format": "bitsieve panel", "schema": 1, "version": "0.1.0",
-    ...   "classes": ["sick", "well"], "n_features_in": 9, "columns": [4, 7],
+    ...   "classes": ["sick", "well"], "thresholds": null, "n_features_in": 9, "columns": [4, 7],
     ...   "feature_names": ["tp53", "egfr"],
     ...   "members": [{
     ...     "selector": "f", "classifier": "lda", "features": [7, 4], "log_floor": null,

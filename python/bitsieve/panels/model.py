@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -62,8 +62,9 @@ class Panel:
     """Members that together predict a class.
 
     Each member gives calibrated probabilities; the class whose mean is greatest is predicted (soft
-    voting), the lowest of equal ones. A sample's numbers are the same bits in whatever batch it
-    comes.
+    voting), the lowest of equal ones. With thresholds it is the class whose mean is the greatest
+    multiple of its threshold: the second of two where its probability is above its own. A sample's
+    numbers are the same bits in whatever batch it comes.
 
     Attributes
     ----------
@@ -74,6 +75,8 @@ class Panel:
         Columns of the table that was fitted.
     feature_names : tuple of str or None
         Names of the features that the panel uses, in the order of `columns`.
+    thresholds : tuple of n_classes float or None
+        Above 0, with sum 1; None means that all are equal.
     version : str
         Of the package that made it.
 
@@ -102,6 +105,7 @@ class Panel:
     classes: NDArray[Any]
     n_features_in: int
     feature_names: tuple[str, ...] | None = None
+    thresholds: tuple[float, ...] | None = None
     version: str = field(default=__version__)
 
     @classmethod
@@ -111,13 +115,17 @@ class Panel:
         classes: NDArray[Any],
         n_features_in: int,
         feature_names: Sequence[str] | None = None,
+        *,
+        thresholds: Sequence[float] | None = None,
     ) -> Panel:
         """Make a panel; of the names of all columns of the table it keeps those that it uses."""
-        panel = cls(tuple(members), np.asarray(classes), int(n_features_in))
+        limits = None if thresholds is None else tuple(float(limit) for limit in thresholds)
+        panel = cls(tuple(members), np.asarray(classes), int(n_features_in), thresholds=limits)
         if feature_names is None:
             return panel
-        names = tuple(str(feature_names[column]) for column in panel.columns)
-        return cls(panel.members, panel.classes, panel.n_features_in, names)
+        return replace(
+            panel, feature_names=tuple(str(feature_names[column]) for column in panel.columns)
+        )
 
     @cached_property
     def columns(self) -> NDArray[np.int64]:
@@ -158,7 +166,9 @@ class Panel:
             )
             for member in self.members
         )
-        return Panel(members, self.classes, len(columns), self.feature_names, self.version)
+        return Panel(
+            members, self.classes, len(columns), self.feature_names, self.thresholds, self.version
+        )
 
     def decide(self, X: Any, member: Member) -> Floats:
         """Decisions of one member.
@@ -243,7 +253,10 @@ class Panel:
             votes[rows, said] += 1.0
             total += member.calibration.apply(decisions)
         probabilities = total / count
-        codes = np.argmax(probabilities, axis=1).astype(np.int64)
+        worth = probabilities
+        if self.thresholds is not None:
+            worth = probabilities / np.asarray(self.thresholds)
+        codes = np.argmax(worth, axis=1).astype(np.int64)
         return PanelPrediction(codes, self.classes[codes], probabilities, votes / count)
 
     def to_json(self) -> str:
