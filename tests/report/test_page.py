@@ -39,8 +39,8 @@ def test_the_number_to_quote_comes_first() -> None:
     text = _said(outcome())
     assert "made anew in each of the 10 training parts" in text
     assert (
-        "Not to be quoted: the panel's inner error of 1.5 %, optimistic, the best of 345 "
-        "candidates on the very samples that chose it." in text
+        "Not to be quoted: the panel's inner error of 1.5 %, optimistic, since it was chosen among "
+        "345 candidates on the very samples that it is measured on." in text
     )
     assert text.index("HONEST") < text.index("PANEL") < text.index("SAME FOLDS")
 
