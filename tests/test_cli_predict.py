@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from small_panels import NAMES, made, table
 
+from bitsieve import AutoSelector
 from bitsieve.cli import main
 from bitsieve.panels import Panel
 
@@ -82,6 +83,21 @@ def test_numbers_are_those_of_the_panel(case: _Case, tmp_path: Path) -> None:
     assert (record["external"], record["missing"], record["statements"]) == (None, [], [])
     assert record["panel"]["n_features"] == 35
     assert _run(case.path, tmp_path / "new.csv", "-q").stdout == ""
+
+
+def test_numbers_are_those_of_the_run(tmp_path: Path) -> None:
+    X, codes = table(n=36)
+    frame = pd.DataFrame(X, columns=NAMES)
+    selector = AutoSelector(
+        selectors=["f"], estimators=["lda", "knn"], sizes=[5, 10], cv=3, n_repeats=1, n_jobs=1,
+        random_state=0,
+    ).fit(frame, np.array(["a", "b"])[codes])  # fmt: skip
+    selector.panel_.save(tmp_path / "panel.json")
+    frame.to_csv(tmp_path / "new.csv")
+    samples = json.loads(_run(tmp_path / "panel.json", tmp_path / "new.csv", "--json").stdout)
+    found = [list(one["probabilities"].values()) for one in samples["samples"]]
+    assert found == selector.predict_proba(frame).tolist()
+    assert [one["predicted"] for one in samples["samples"]] == selector.predict(frame).tolist()
 
 
 def test_orientations_and_single_samples(case: _Case, tmp_path: Path) -> None:
@@ -153,6 +169,7 @@ def test_refusals(case: _Case, tmp_path: Path) -> None:
         return done.stderr
 
     assert "no panel: not JSON" in refused(new, new)
+    assert "is a folder: give the panel.json in it" in refused(tmp_path, new)
     assert "No such file or directory" in refused(tmp_path / "no.json", new)
     assert "no such file" in refused(case.path, tmp_path / "no.csv")
     assert "is there already" in refused(case.path, new, "--out", new)

@@ -66,6 +66,8 @@ class PredictJob:
             Where a file cannot be read.
         """
         self._refuse_out()
+        if self.panel.is_dir():
+            raise ValueError(f"{self.panel} is a folder: give the panel.json in it")
         panel = Panel.load(self.panel)
         table = self.samples(panel)
         external = None
