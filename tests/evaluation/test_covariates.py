@@ -133,8 +133,10 @@ def test_a_rare_class_is_no_sign_of_a_batch() -> None:
     y = np.array([0] * 54 + [1] * 6)
     found = check_covariates(pd.DataFrame({"batch": rng.integers(0, 3, 60)}), y)
     assert not found.is_clear
-    only = check_covariates(pd.DataFrame({"batch": y}), y, groups=np.arange(60) // 2)
-    assert only.score == 1.0
+    for n_groups in (30, 4):
+        groups = np.arange(60) % n_groups
+        only = check_covariates(pd.DataFrame({"batch": y}), y, groups=groups)
+        assert only.score == 1.0
 
 
 def test_a_row_a_group_where_each_is_left_out() -> None:

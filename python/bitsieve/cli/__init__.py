@@ -126,9 +126,9 @@ def select(
     max_time: of.MaxTime = None,
     patience: of.Patience = None,
     scoring: of.Scoring = None,
-    cv: of.InnerFolds = 5,
+    cv: of.InnerFolds = None,
     repeats: of.InnerRepeats = None,
-    outer_folds: of.OuterFolds = 5,
+    outer_folds: of.OuterFolds = None,
     seed: of.Seed = None,
     jobs: Jobs = None,
     checkpoint: of.Checkpoint = None,
@@ -167,9 +167,9 @@ def select(
         common: dict[str, Any] = {
             "file": file, "target": target, "dataset": dataset, "orient": orient.value,
             "index": index, "groups": groups, "drop": tuple(drop or ()),
-            "duplicates": duplicates.value, "decimal": decimal, "method": method, "cv": cv,
-            "outer_folds": outer_folds, "seed": seed, "n_jobs": jobs, "checkpoint": checkpoint,
-            "out": out, "force": force, "progress": False if quiet or as_json else None,
+            "duplicates": duplicates.value, "decimal": decimal, "method": method, "seed": seed,
+            "n_jobs": jobs, "checkpoint": checkpoint, "out": out, "force": force,
+            "progress": False if quiet or as_json else None,
         }  # fmt: skip
         done: FinishedJob | FinishedAuto
         if name == "auto":
@@ -177,6 +177,8 @@ def select(
 
             done = AutoJob(
                 **common,
+                cv=cv,
+                outer_folds=outer_folds,
                 scoring=scoring,
                 n_repeats=repeats,
                 max_features=max_features,
@@ -198,6 +200,8 @@ def select(
 
             done = Job(
                 **common,
+                cv=5 if cv is None else cv,
+                outer_folds=5 if outer_folds is None else outer_folds,
                 scoring="accuracy" if scoring is None else scoring,
                 n_repeats=10 if repeats is None else repeats,
                 estimator="1nn" if estimator is None else estimator,

@@ -18,20 +18,28 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from bitsieve._errors import DuplicateSamplesWarning
 from bitsieve._once import said_once
 from bitsieve._threads import effective_n_jobs
-from bitsieve.cli.doubts import warn_of_doubts, warn_of_small_classes
+from bitsieve.cli.doubts import (
+    warn_of_covariates,
+    warn_of_doubts,
+    warn_of_few_samples,
+    warn_of_small_classes,
+)
+from bitsieve.cli.elsewhere import external_of
 from bitsieve.cli.folder import refuse_other_run
-from bitsieve.cli.found import Measured, panel_outcome
+from bitsieve.cli.found import Folds, Measured, panel_outcome
 from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
 from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
 from bitsieve.cli.signals import what_stopped
 from bitsieve.cli.terminal import console_of_stdout, rendered, say
+from bitsieve.data import read_covariates
+from bitsieve.data.doubts import refused_target
 from bitsieve.report import (
     PanelOutcome,
     panel_page,
@@ -49,6 +57,8 @@ __all__ = ["FILES", "AutoJob", "FinishedAuto"]
 FILES = (
     "selection.csv", "predictions.csv", "run.json", "panel.json", "path.png", "calibration.png",
 )  # fmt: skip
+#: Groups of which one is left out each, rather than folds of several drawn.
+MOST_SITES = 10
 #: Those that need outer folds.
 _OF_FOLDS = ("predictions.csv", "path.png", "calibration.png")
 
@@ -67,14 +77,14 @@ class AutoJob:
     duplicates: Literal["error", "mean", "max", "first"]
     decimal: str
     method: str
-    cv: int
-    outer_folds: int
     seed: int | None
     n_jobs: int | None
     checkpoint: Path | None
     out: Path
     force: bool
     progress: bool | None
+    cv: int | None
+    outer_folds: int | None
     scoring: str | None
     n_repeats: int | None
     max_features: int | None
@@ -112,32 +122,34 @@ class AutoJob:
         self._check_options()
         refuse_file(self.out)
         data = self._load()
-        check_folds(
-            data.table, outer_folds=self.outer_folds, cv=self.cv, scoring=self.scoring or "accuracy"
-        )
+        folds = self._folds(data)
         if not self.force:
             repeat = self._repeat(self.seed)
             refuse_other_run(self.out, FILES, repeat=repeat, identity=data.identity)
-        selector, plan = self._selector(
-            data, secrets.randbits(32) if self.seed is None else self.seed
-        )
+        seed = secrets.randbits(32) if self.seed is None else self.seed
+        selector, plan = self._selector(data, folds, seed)
         make_folder(self.out)
         if self.progress is None:
             say(data.summary())
             said = f"Plan: {plan.text(effective_n_jobs(self.n_jobs))}"
             say(rendered(console_of_stdout(), said).rstrip("\n"))
         warn_of_doubts(data)
-        warn_of_small_classes(data, outer_folds=self.outer_folds, cv=self.cv)
+        warn_of_small_classes(data, outer_folds=folds.outer, cv=folds.inner)
+        warn_of_few_samples(data)
         with warnings.catch_warnings():
             # Said above, once and by name; scikit-learn says it again in every fold.
             warnings.filterwarnings("ignore", message="The least populated class")
-            return self._measure(selector, plan, data, start)
+            found = Measured(data=data, selector=selector, plan=plan, folds=folds)
+            if self.covariates is not None:
+                found.covariates = self._covariates(data)
+                found.covariate_check = warn_of_covariates(data, found.covariates)
+            return self._measure(found, start)
 
     def _check_options(self) -> None:
         """Refuse what no data could make right."""
         if self.outer_folds == 1:
             raise ValueError("--outer-folds must be 0 (none) or at least 2, got 1")
-        if self.outer_repeats is not None and not self.outer_folds:
+        if self.outer_repeats is not None and self.outer_folds == 0:
             raise ValueError(
                 "--outer-repeats repeats outer folds, but --outer-folds 0 asks for none: leave "
                 "one of them out"
@@ -147,25 +159,65 @@ class AutoJob:
                 f"--scoring {self.scoring} cannot choose a panel: --method auto takes accuracy or "
                 "balanced_accuracy; --method bspsa takes any scorer"
             )
+        if self.covariates is not None and self.dataset is not None:
+            raise ValueError(
+                f"--covariates names columns of a FILE, but --dataset {self.dataset} is a bundled "
+                "data set, which is taken as it is: leave it out"
+            )
         for option in ("restrict", "external"):
             path = getattr(self, option)
             if path is not None and not path.is_file():
                 raise ValueError(f"--{option} {path}: no such file")
 
     def _load(self) -> JobInput:
-        return load_input(
+        data = load_input(
             self.file,
             self.dataset,
             target=self.target,
             orient=self.orient,
             index=self.index,
             groups=self.groups,
-            drop=self.drop,
+            drop=(*self.drop, *(self.covariates or ())),
+            duplicates=self.duplicates,
+            decimal=self.decimal,
+        )
+        refused = refused_target(data.table)
+        if refused is not None:
+            raise ValueError(f"{data.source}: {refused}")
+        if self.restrict is not None:
+            data = data.restricted(self.restrict)
+        return data
+
+    def _covariates(self, data: JobInput) -> Any:
+        """Read the columns that are compared with and not selected from."""
+        assert self.file is not None
+        assert self.covariates is not None
+        return read_covariates(
+            self.file,
+            self.covariates,
+            target=self.target,
+            orient=self.orient,
+            index=self.index or "auto",
             duplicates=self.duplicates,
             decimal=self.decimal,
         )
 
-    def _selector(self, data: JobInput, seed: int) -> tuple[Any, Any]:
+    def _folds(self, data: JobInput) -> Folds:
+        """Return the inner and outer folds; of few groups, such as sites, one is left out each."""
+        table, outer, inner = data.table, self.outer_folds, self.cv
+        sites = 0
+        if table.groups is not None:
+            n_groups = int(table.groups.max()) + 1
+            if outer is None and 3 <= n_groups <= MOST_SITES:
+                outer = sites = n_groups
+                inner = min(5, n_groups - 1) if inner is None else inner
+        found = Folds(5 if outer is None else outer, 5 if inner is None else inner, sites > 0)
+        check_folds(
+            table, outer_folds=found.outer, cv=found.inner, scoring=self.scoring or "accuracy"
+        )
+        return found
+
+    def _selector(self, data: JobInput, folds: Folds, seed: int) -> tuple[Any, Any]:
         """Return the unfitted selector, and the plan that it follows."""
         from bitsieve import AutoSelector
         from bitsieve.panels import log_floor
@@ -175,17 +227,20 @@ class AutoJob:
         assert table.codes is not None
         assert table.classes is not None
         n_classes = len(table.classes)
+        settings: dict[str, Any] = {
+            "combine": self.combine,
+            "stability": self.stability,
+            "log": self.log,
+            "scoring": self.scoring or scoring_for(table.codes, n_classes),
+        }
         selector = AutoSelector(
+            **settings,
             selectors="auto" if self.selectors is None else self.selectors,
             estimators="auto" if self.estimators is None else self.estimators,
             max_features=self.max_features,
-            combine=self.combine,
             parsimony=self.parsimony,
-            stability=self.stability,
-            log=self.log,
-            cv=self.cv,
+            cv=folds.inner,
             n_repeats=self.n_repeats,
-            scoring=self.scoring or scoring_for(table.codes, n_classes),
             effort=self.effort,
             max_time=self.planned_time,
             n_jobs=self.n_jobs,
@@ -195,8 +250,8 @@ class AutoJob:
             table.n_samples,
             table.n_features,
             n_classes,
-            outer_folds=self.outer_folds,
-            outer_repeats=self.outer_repeats,
+            outer_folds=folds.outer,
+            outer_repeats=1 if folds.is_by_site else self.outer_repeats,
             n_logs=2 if self.log == "both" and log_floor(table.X) is not None else 1,
         )
         if self.planned_time is not None:
@@ -206,18 +261,19 @@ class AutoJob:
                 selector.set_params(selectors=plan.selectors)
         return selector, plan
 
-    def _measure(self, selector: Any, plan: Any, data: JobInput, start: float) -> FinishedAuto:
+    def _measure(self, found: Measured, start: float) -> FinishedAuto:
         """Make the panel, then measure it; what a signal cuts short is left out."""
-        found = Measured(data=data, selector=selector, plan=plan)
-        stop = None
+        stop, selector, data = None, found.selector, found.data
         try:
             with said_once():
                 with _timed(found, "panel", start):
                     selector.fit(found.X, data.y, groups=data.table.groups)
                     found.panel = selector.panel_
+                if self.external is not None:
+                    found.external = external_of(self, found)
                 with warnings.catch_warnings():  # said of all samples by the fit
                     warnings.simplefilter("ignore", DuplicateSamplesWarning)
-                    if self.outer_folds:
+                    if found.folds.outer:
                         with _timed(found, "outer folds"):
                             found.nested = self._outer_folds(found)
                     with _timed(found, "stability"):
@@ -234,28 +290,34 @@ class AutoJob:
 
     def _outer_folds(self, found: Measured) -> Any:
         from sklearn.base import clone
+        from sklearn.model_selection import LeaveOneGroupOut
 
-        from bitsieve.evaluation import nested_cross_validate
+        from bitsieve.evaluation import covariates_alternative, nested_cross_validate
 
         selector, plan, data = found.selector, found.plan, found.data
+        is_by_site = found.folds.is_by_site
         if self.progress is None and sys.stderr.isatty():
             n_parts = plan.outer_folds * plan.outer_repeats
             sys.stderr.write(
                 f"Repeating all of it in {n_parts} outer folds for the honest number.\n"
             )
-        return nested_cross_validate(
+        result = nested_cross_validate(
             clone(selector).set_params(n_jobs=1),  # a process a fold is faster
             None,
             found.X,
             data.y,
-            cv=self.outer_folds,
-            n_repeats=plan.outer_repeats,
+            cv=LeaveOneGroupOut() if is_by_site else found.folds.outer,
+            n_repeats=1 if is_by_site else plan.outer_repeats,
             scoring=selector.scoring,
             groups=data.table.groups,
             n_jobs=effective_n_jobs(self.n_jobs),
             random_state=selector.random_state,
             checkpoint=None if self.checkpoint is None else str(self.checkpoint),
         )
+        if found.covariates is None:
+            return result
+        alone = covariates_alternative(result, found.covariates, data.y)
+        return replace(result, alternatives={**result.alternatives, alone.name: alone})
 
     def _stability(self, found: Measured) -> Any:
         from bitsieve.evaluation import selection_stability
@@ -286,6 +348,10 @@ class AutoJob:
             "results": outcome.results(),
             "seconds": found.seconds,
             "stability": None if stability is None else stability.as_dict(),
+            "covariates": None
+            if found.covariate_check is None
+            else {"names": self.covariates, "text": found.covariate_check.text()},
+            "external": None if found.external is None else found.external.as_dict(),
             "substitutes": found.statistics.substitutes_record(found.data.names),
             "candidates": found.selector.candidates_.to_dict("records"),
             "path": found.selector.path_.to_dict("records"),

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve.cli.input import JobInput
+from bitsieve.evaluation import group_performance
 from bitsieve.evaluation.interval import binomial_interval
 from bitsieve.report import (
     ClassRow,
     Compared,
-    External,
     FeatureStatistics,
     PanelFeature,
     PanelOutcome,
     ReliabilityInfo,
+    Site,
     feature_statistics,
     reliability_info,
 )
 
 __all__ = ["Measured", "panel_outcome"]
 
+#: Groups of which each has a line.
+MOST_LINES = 12
 #: Features of a panel up to which substitutes are looked for: of more nobody asks.
 MOST_WITH_SUBSTITUTES = 1000
 
@@ -37,6 +40,14 @@ _NAMES = {
 }
 
 
+class Folds(NamedTuple):
+    """Number of outer and inner folds, and whether each outer one leaves out one group."""
+
+    outer: int
+    inner: int
+    is_by_site: bool
+
+
 @dataclass(eq=False)
 class Measured:
     """What a job has found so far; None for what it has not."""
@@ -44,10 +55,13 @@ class Measured:
     data: JobInput
     selector: Any
     plan: Any
+    folds: Folds
+    covariates: Any = None
+    covariate_check: Any = None
     panel: Any = None
     nested: Any = None
     stability: Any = None
-    external: External | None = None
+    external: Any = None
     stopped: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -132,7 +146,7 @@ def panel_outcome(found: Measured) -> PanelOutcome:
         "stopped": found.stopped,
         "seed": int(selector.random_state),
         "seconds": sum(found.seconds.values()),
-        "external": found.external,
+        "external": None if found.external is None else found.external.row(),
     }
     if nested is not None:
         n_repeats = nested.n_repeats
@@ -150,7 +164,8 @@ def panel_outcome(found: Measured) -> PanelOutcome:
             "level": nested.level,
             "n_folds": n_folds,
             "n_repeats": n_repeats,
-            "folds": _folds(n_folds, n_repeats, data),
+            "folds": _said_folds(found, n_folds, n_repeats),
+            "sites": _sites(found),
             "chance": nested.chance_score,
             "beats_chance": nested.beats_chance,
             "limits": _limits(nested, inner, selector.max_features),
@@ -230,11 +245,27 @@ def _features(found: Measured) -> tuple[PanelFeature, ...]:
     return tuple(rows)
 
 
-def _folds(n_folds: int, n_repeats: int, data: JobInput) -> str:
-    whole = "" if data.table.groups is None else " of whole groups"
+def _said_folds(found: Measured, n_folds: int, n_repeats: int) -> str:
+    if found.folds.is_by_site:
+        return f"one of {n_folds} groups left out in each outer fold"
+    whole = "" if found.data.table.groups is None else " of whole groups"
     if n_repeats == 1:
         return f"{n_folds} outer folds{whole}"
     return f"{n_repeats} x {n_folds} outer folds{whole}"
+
+
+def _sites(found: Measured) -> tuple[Site, ...]:
+    """Return a line a group where they are few, as sites are and patients are not."""
+    table = found.data.table
+    if table.groups is None or table.group_names is None or len(table.group_names) > MOST_LINES:
+        return ()
+    names = np.array(table.group_names)[table.groups]
+    return tuple(
+        Site(
+            str(row.name), row.n, 1.0 - row.error, (1.0 - row.interval.high, 1.0 - row.interval.low)
+        )
+        for row in group_performance(found.nested.predictions, names, level=found.nested.level)
+    )
 
 
 def _compared(nested: Any, key: str, label: str, **options: Any) -> Compared:

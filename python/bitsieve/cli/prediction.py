@@ -69,7 +69,7 @@ class PredictJob:
         if self.panel.is_dir():
             raise ValueError(f"{self.panel} is a folder: give the panel.json in it")
         panel = Panel.load(self.panel)
-        table = self._table(panel)
+        table = self.samples(panel)
         external = None
         try:
             if self.target is None:  # an archive may hold one all the same
@@ -91,7 +91,7 @@ class PredictJob:
         if out is not None and out.exists() and not self.force:
             raise ValueError(f"--out {out} is there already: give another name, or --force")
 
-    def _table(self, panel: Panel) -> Table:
+    def samples(self, panel: Panel) -> Table:
         """Read the table; columns of text that the panel does not use are left out."""
         orient = self._orientation(panel)
         try:

@@ -124,9 +124,11 @@ Scoring = Annotated[
     ),
 ]
 InnerFolds = Annotated[
-    int,
+    int | None,
     typer.Option(
-        min=2, help="Folds of the inner cross-validation: stratified, drawn anew for each repeat."
+        min=2,
+        help="Folds of the inner cross-validation, 5 if not given: stratified, drawn anew for "
+        "each repeat.",
     ),
 ]
 InnerRepeats = Annotated[
@@ -134,11 +136,12 @@ InnerRepeats = Annotated[
     typer.Option(min=1, help="Repeats of those folds; by the plan (auto), 10 (bspsa)."),
 ]
 OuterFolds = Annotated[
-    int,
+    int | None,
     typer.Option(
         min=0,
-        help="Outer folds of the nested cross-validation (honest error): stratified, in the "
-        "order of the samples, as cv=5 in Python; 0 for none.",
+        help="Outer folds of the nested cross-validation (honest error), 5 if not given: "
+        "stratified, in the order of the samples, as cv=5 in Python; 0 for none. With auto and "
+        "at most 10 groups: one group each, if not given.",
     ),
 ]
 Seed = Annotated[

@@ -158,7 +158,7 @@ class CovariateCheck:
     names : tuple of str
         The columns.
     score : float
-        Balanced accuracy of 3 x 5 folds.
+        Balanced accuracy of 3 x 5 folds; of fewer where a class or the groups allow no more.
     interval : Interval
         Of the score, 95 %.
     chance : float
@@ -208,7 +208,8 @@ def check_covariates(
     covariates, y
         As in :func:`covariates_alone`.
     groups : array-like of shape (n_samples,), optional
-        Samples that belong together; folds keep them together.
+        Samples that belong together; folds keep them together. Where there are as many folds as
+        groups there is one round.
     random_state : int, numpy Generator or RandomState, or None, default 0
         Of the folds.
 
@@ -238,7 +239,10 @@ def check_covariates(
             f"covariates cannot be checked: the class {str(classes[counts.argmin()])!r} has one "
             "sample; leave it out, or merge it with another"
         )
-    n_folds = int(max(2, min(_N_FOLDS, counts.min())))
+    members = None if groups is None else group_codes(groups, len(labels))
+    n_groups = len(labels) if members is None else int(members.max()) + 1
+    n_folds = int(max(2, min(_N_FOLDS, counts.min(), n_groups)))
+    n_rounds = 1 if n_folds == n_groups else _N_ROUNDS  # the rounds would be the same
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of small classes is warned of elsewhere
         folds = outer_folds(
@@ -247,11 +251,10 @@ def check_covariates(
             labels,
             groups,
             is_classifier=True,
-            n_repeats=_N_ROUNDS,
+            n_repeats=n_rounds,
             key=key_of(random_state),
         )
     predictions, _ = _predicted(covariates, labels, folds, None, balanced=True)
-    members = None if groups is None else group_codes(groups, len(labels))
     found = class_performance(predictions, folds, groups=members).balanced_accuracy
     names = tuple(str(name) for name in covariates.columns)
     return CovariateCheck(names, found.value, found.interval, 1 / len(classes))

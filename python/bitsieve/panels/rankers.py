@@ -64,6 +64,9 @@ class Ranker:
         What it is, in plain words.
     is_filter : bool
         Whether it takes milliseconds, so that a race need not spare it.
+    is_averaged : bool
+        Whether a single ranking depends so much on which samples it saw that the ranking of a
+        whole table is the mean of those of its inner training parts.
     """
 
     name: str
@@ -71,6 +74,7 @@ class Ranker:
     is_filter: bool
     _ranking: Callable[[_Request], Order]
     _cost: Callable[[int, int, int, int], float]
+    is_averaged: bool = False
 
     def cost(self, n_samples: int, n_features: int, n_classes: int, n_wanted: int) -> float:
         """Return what one ranking costs, in units of work.
@@ -318,7 +322,7 @@ def _cost_of_mrmr(n: int, p: int, n_classes: int, n_wanted: int) -> float:
 def _cost_of_rfe(n: int, p: int, n_classes: int, n_wanted: int) -> float:
     n_machines = n_classes if n_classes > 2 else 1
     n_steps = sum(1 for _ in sizes_of_steps(p))
-    return n_steps * n_machines * (0.5 + 0.0045 * n) + n * p / 4.5e4
+    return n_steps * (0.03 + 8e-6 * n_machines * n**2) + n * p / 4.5e4
 
 
 def _cost_of_lars(n: int, p: int, n_classes: int, n_wanted: int) -> float:
@@ -338,7 +342,7 @@ RANKERS: dict[str, Ranker] = {
         Ranker("f", "F of the analysis of variance", True, _by_f, _cost_of_f),
         Ranker("relieff", "ReliefF, 10 neighbors", True, _by_relieff, _cost_of_relieff),
         Ranker("mrmr", "F over correlation (mRMR)", True, _by_mrmr, _cost_of_mrmr),
-        Ranker("rfe", "elimination by a linear SVM", False, _by_rfe, _cost_of_rfe),
+        Ranker("rfe", "elimination by a linear SVM", False, _by_rfe, _cost_of_rfe, True),
         Ranker("lars", "least angle regression", False, _by_lars, _cost_of_lars),
         Ranker("aggregate", "mean rank of filters", True, _by_positions, _cost_of_positions),
     )

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bitsieve.report.measure import Measure
 from bitsieve.report.outcome import printable
 from bitsieve.report.panel import Compared, PanelOutcome
 from bitsieve.report.table import STACKED_BELOW
@@ -90,6 +91,8 @@ def _heading(text: str) -> Any:
 
 
 def _panel(outcome: PanelOutcome, width: int, n_names: int) -> Iterator[Any]:
+    if outcome.n_selected == outcome.n_features_in > n_names:
+        return  # a list of all would say nothing
     again = any(one.n_folds is not None for one in outcome.features)
     n_parts = outcome.n_folds * outcome.n_repeats
     header = ["feature", "higher in"]
@@ -166,7 +169,7 @@ def _share(value: float, interval: Sequence[float]) -> str:
 
 
 def _sites(outcome: PanelOutcome, width: int) -> Iterator[Any]:
-    measure = outcome.measure
+    measure = Measure("accuracy")  # a site may lack a class
     rows = [
         [one.name, f"{one.n_samples:,}", measure.shown(one.score), measure.span(one.interval)]
         for one in outcome.sites[:_MOST_SITES]
