@@ -47,7 +47,7 @@ def _boruta(fold: Fold) -> Outcome:
 
     part = fold.outer
     forest = RandomForestClassifier(max_depth=5, class_weight="balanced", n_jobs=1, random_state=0)
-    search = BorutaPy(forest, n_estimators=200, max_iter=40, random_state=0)
+    search = BorutaPy(forest, n_estimators=100, max_iter=40, random_state=0)
     search.fit(part.Z, part.codes)
     features: NDArray[np.int64] = np.flatnonzero(search.support_)
     if not features.size:  # nothing confirmed: what is tentative, else the best ranks
@@ -69,10 +69,10 @@ def _abess(fold: Fold) -> Outcome:
 
 
 COSTLY = [
-    Procedure("RFECV + SVM", _rfecv, 4, SETS),
-    Procedure("forward 10 + SVM", _forward, 4, SETS),
+    Procedure("RFECV + SVM", _rfecv, 5, SETS),
+    Procedure("forward 10 + SVM", _forward, 5, SETS),
 ]
 if find_spec("abess"):
-    COSTLY.append(Procedure("abess", _abess, 4, SETS))
+    COSTLY.append(Procedure("abess", _abess, 5, SETS))
 if find_spec("boruta"):
-    COSTLY.append(Procedure("Boruta + SVM", _boruta, 4, SETS))
+    COSTLY.append(Procedure("Boruta + SVM", _boruta, 5, SETS))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from honest.folds import Fold, Model, Part, inner_counts, lda, sizes_up_to, svm
 
 __all__ = ["RIVALS", "Outcome", "Procedure"]
 
+F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
 
@@ -88,22 +89,65 @@ def _nearest(part: Part) -> Any:
     return KNeighborsClassifier(1)
 
 
-# L1 takes one repeat of the inner folds, all else three: a fit costs 50 times one of sLDA.
-# Each knob: values from the smallest panel to the largest, a fit, and the features it uses.
+# From the smallest panel to the largest.
 THRESHOLDS = (8.0, 6.0, 5.0, 4.0, 3.5, 3.0, 2.5, 2.0, 1.5, 1.0, 0.5, 0.0)
-PENALTIES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 3.0, 10.0)
+PENALTIES = (0.02, 0.05, 0.1, 0.2, 0.5, 2.0, 10.0)
 
 
-def _centroids(part: Part, threshold: float, priors: str = "uniform") -> tuple[Any, I64]:
-    model = NearestCentroid(shrink_threshold=threshold or None, priors=priors)
-    model.fit(part.Z, part.codes)
-    spread = np.ptp(model.centroids_, axis=0)
-    return model, np.flatnonzero(spread > 1e-12)
+class Centroids:
+    """scikit-learn's NearestCentroid for many thresholds: fitted once, shrunk for each.
+
+    `checks.py` compares it with `NearestCentroid(shrink_threshold=...)`, whose fit does both.
+    """
+
+    def __init__(self, part: Part) -> None:
+        model = NearestCentroid().fit(part.Z, part.codes)
+        share = np.bincount(part.codes) / part.codes.size
+        spread = model.within_class_std_dev_
+        scale = np.sqrt(1 / (share * part.codes.size) - 1 / part.codes.size)
+        self._unit = scale[:, None] * (spread + np.median(spread))
+        self._center, self._deviations = part.Z.mean(axis=0), model.deviations_
+        self._spread = np.where(spread > 0, spread, 1.0)
+        self._log_priors = np.log(share)
+
+    def shrink(self, threshold: float) -> tuple[F64, I64]:
+        """Centroids of the features that stay, relative to the overall one, and those features."""
+        left = np.maximum(np.abs(self._deviations) - threshold, 0) * np.sign(self._deviations)
+        features = np.flatnonzero(np.any(left != 0, axis=0))
+        return left[:, features] * self._unit[:, features], features
+
+    def predict(self, Z: F64, threshold: float, *, priors: bool) -> I64:
+        """Nearest centroid; with priors, distances are in units of the spread within classes."""
+        centroids, features = self.shrink(threshold)
+        X = Z[:, features] - self._center[features]
+        if priors:
+            X, centroids = X / self._spread[features], centroids / self._spread[features]
+        scores = 2 * X @ centroids.T - np.sum(centroids**2, axis=1)
+        return np.asarray((scores + 2 * priors * self._log_priors).argmax(axis=1))
 
 
-def _pam(part: Part, threshold: float) -> tuple[Any, I64]:
-    """Distances in units of the spread within classes, and priors, as Tibshirani et al. (2002)."""
-    return _centroids(part, threshold, "empirical")
+def _centroids(priors: bool, limit: int | None = None) -> Run:
+    """The threshold with most correct inner predictions, ties to the larger one."""
+
+    def count(fold: Fold) -> I64:
+        counts = np.zeros((2, len(THRESHOLDS)), dtype=np.int64)
+        for part, truth in fold.inner:
+            model = Centroids(part)
+            for way, i in np.ndindex(counts.shape):
+                predicted = model.predict(part.Z_test, THRESHOLDS[i], priors=bool(way))
+                counts[way, i] += np.sum(predicted == truth)
+        return counts
+
+    def run(fold: Fold) -> Outcome:
+        counts = fold.once("centroids", lambda: count(fold))[int(priors)]
+        model = Centroids(fold.outer)
+        sizes = [model.shrink(threshold)[1].size for threshold in THRESHOLDS]
+        allowed = [i for i, n in enumerate(sizes) if limit is None or 0 < n <= limit] or [0]
+        threshold = THRESHOLDS[max(allowed, key=lambda i: counts[i])]
+        predicted = model.predict(fold.outer.Z_test, threshold, priors=priors)
+        return Outcome(predicted, model.shrink(threshold)[1], {"threshold": threshold})
+
+    return run
 
 
 def _lasso(part: Part, C: float) -> tuple[Any, I64]:
@@ -116,38 +160,29 @@ def _lasso(part: Part, C: float) -> tuple[Any, I64]:
     return model, np.flatnonzero(np.any(weights != 0, axis=0))
 
 
-def _knob_counts(
-    fold: Fold, fit: Callable[..., tuple[Any, I64]], values: Sequence[float], n_inner: int
-) -> list[int]:
-    counts = [0] * len(values)
-    for part, truth in fold.inner[:n_inner]:
-        for i, value in enumerate(values):
-            counts[i] += int(np.sum(fit(part, value)[0].predict(part.Z_test) == truth))
-    return counts
+def _l1(limit: int | None = None) -> Run:
+    """The C with most correct predictions in one repeat of the inner folds, ties to the smaller. A
+    limit leaves out those whose panel on the whole training part is larger, as its user would."""
 
-
-def _knob(
-    fit: Callable[..., tuple[Any, I64]],
-    values: Sequence[float],
-    limit: int | None = None,
-    n_inner: int = 15,
-) -> Run:
-    """The value with most correct inner predictions, ties to the smaller panel. A limit leaves
-    out values whose panel on the whole training part is larger, as its user would."""
+    def count(fold: Fold) -> list[int]:
+        counts = [0] * len(PENALTIES)
+        for part, truth in fold.inner[:5]:
+            for i, C in enumerate(PENALTIES):
+                counts[i] += int(np.sum(_lasso(part, C)[0].predict(part.Z_test) == truth))
+        return counts
 
     def run(fold: Fold) -> Outcome:
-        def fitted(value: float) -> Any:
-            return fold.once((fit, value), lambda: fit(fold.outer, value))
+        def fitted(i: int) -> Any:
+            return fold.once(("l1", i), lambda: _lasso(fold.outer, PENALTIES[i]))
 
-        counts = fold.once((fit, values), lambda: _knob_counts(fold, fit, values, n_inner))
-        allowed = range(len(values))
+        counts = fold.once("l1", lambda: count(fold))
+        allowed = list(range(len(PENALTIES)))
         if limit is not None:
-            sizes = [fitted(value)[1].size for value in values]
-            allowed = [i for i in allowed if 0 < sizes[i] <= limit] or [0]
+            allowed = [i for i in allowed if 0 < fitted(i)[1].size <= limit] or [0]
         best = max(allowed, key=lambda i: counts[i])
-        model, features = fitted(values[best])
+        model, features = fitted(best)
         predicted = np.asarray(model.predict(fold.outer.Z_test))
-        return Outcome(predicted, features, {"value": values[best]})
+        return Outcome(predicted, features, {"C": PENALTIES[best]})
 
     return run
 
@@ -169,11 +204,11 @@ RIVALS = [
     Procedure("RFE 20 + SVM", _fixed("rfe", 20, svm), 1),
     Procedure("RFE + SVM", _tuned("rfe", svm), 1),
     Procedure("RFE + SVM <= 50", _tuned("rfe", svm, 50), 1),
-    Procedure("centroids", _knob(_centroids, THRESHOLDS), 2),
-    Procedure("centroids <= 50", _knob(_centroids, THRESHOLDS, 50), 2),
-    Procedure("centroids, priors", _knob(_pam, THRESHOLDS), 5),
-    Procedure("centroids, priors <= 50", _knob(_pam, THRESHOLDS, 50), 5),
-    Procedure("forest", _estimator(_forest), 2),
-    Procedure("L1 logistic", _knob(_lasso, PENALTIES, n_inner=5), 3),
-    Procedure("L1 logistic <= 50", _knob(_lasso, PENALTIES, 50, 5), 3),
+    Procedure("centroids", _centroids(False), 3),
+    Procedure("centroids <= 50", _centroids(False, 50), 3),
+    Procedure("centroids, priors", _centroids(True), 3),
+    Procedure("centroids, priors <= 50", _centroids(True, 50), 3),
+    Procedure("forest", _estimator(_forest), 3),
+    Procedure("L1 logistic", _l1(), 4),
+    Procedure("L1 logistic <= 50", _l1(50), 4),
 ]

@@ -104,6 +104,10 @@ def classifier_by_name(name: str) -> Classifier:
         One of :data:`CLASSIFIERS`, or ``"1nn"``, ``"3nn"`` and so on for another number of
         neighbors than 5.
 
+    Returns
+    -------
+    Classifier
+
     Raises
     ------
     ValueError

@@ -1,7 +1,7 @@
 """A panel as JSON, and back: every field is checked, every number is the same bits.
 
-The fields are described in ``docs/panels.md``. What is read may be anything: one line says which
-field is wrong, what was expected and what came.
+The fields are described in ``docs/panel-file.md``. What is read may be anything: one line says
+which field is wrong, what was expected and what came.
 """
 
 from __future__ import annotations

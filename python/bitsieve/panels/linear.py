@@ -47,6 +47,9 @@ _FLOOR = 1e-9
 #: own is 1e-3.
 _TOLERANCE = 1e-5
 
+#: Features a sample up to which a factor is cheaper than the Gram matrix.
+_NARROW = 0.6
+
 #: Penalties of ridge, in units of the mean eigenvalue of the centred Gram matrix.
 _PENALTIES = 10.0 ** np.linspace(3.0, -3.0, 13)
 
@@ -165,6 +168,12 @@ class ShrunkenLDA:
     identity by the intensity of Ledoit and Wolf; the priors are the shares of the classes. With
     that intensity it equals scikit-learn's ``LinearDiscriminantAnalysis(solver="lsqr",
     shrinkage=intensity)``.
+
+    Attributes
+    ----------
+    name, label : str
+    is_linear : bool
+        True.
 
     References
     ----------
@@ -292,6 +301,12 @@ class RidgeLOO:
     the fit without it; of equal ones the greatest. It equals scikit-learn's
     ``RidgeClassifierCV(alphas=...)``.
 
+    Attributes
+    ----------
+    name, label : str
+    is_linear : bool
+        True.
+
     References
     ----------
     Rifkin, R. and Lippert, R. (2007). Notes on regularized least squares. MIT-CSAIL-TR-2007-025,
@@ -326,8 +341,7 @@ class RidgeLOO:
         if trace <= _ROUNDING * float(K.trace()):
             dual, chosen = np.zeros_like(targets), None
         else:
-            values, vectors = np.linalg.eigh(centred)
-            np.maximum(values, 0.0, out=values)
+            values, vectors = _spectrum(centred, n_features)
             penalties = _PENALTIES * (trace / n)
             kept = values / (values + penalties[:, None])
             turned = vectors.T @ (targets - level)
@@ -348,6 +362,21 @@ class RidgeLOO:
 def _present(codes: Codes, n_classes: int) -> _Present:
     counts = np.bincount(codes, minlength=n_classes)
     return _Present(counts.astype(np.float64), counts > 0)
+
+
+def _spectrum(gram: Floats, n_features: int) -> tuple[Floats, Floats]:
+    """Eigenvalues and vectors of a Gram matrix; those of eigenvalue 0 may be left out."""
+    if n_features > _NARROW * len(gram):
+        values, vectors = np.linalg.eigh(gram)
+        return np.maximum(values, 0.0), vectors
+    # Few features: those of a factor, whose own Gram matrix is as small as they are few.
+    lower, order, rank, _ = lapack.dpstrf(gram, lower=1)
+    factor = np.empty((len(gram), rank))
+    factor[order - 1] = np.tril(lower[:, :rank])
+    values, turned = np.linalg.eigh(factor.T @ factor)
+    there = values > _ROUNDING * values[-1]
+    values = values[there]
+    return values, factor @ (turned[:, there] / np.sqrt(values))
 
 
 def _solve(matrix: Floats, right: Floats) -> Floats:

@@ -4,7 +4,7 @@
 
     X -> columns of the panel -> Member: scaling -> rule -> decisions -> calibration
                                    |
-    classes <- votes of the members, ties by the mean of their probabilities
+    classes <- greatest mean of the members' probabilities
 
 A panel is all that is needed to predict new samples. ``document.py`` writes it as JSON and reads
 it back, bit for bit.
@@ -13,6 +13,7 @@ it back, bit for bit.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -47,7 +48,7 @@ class PanelPrediction:
     probabilities : float64 array of shape (n_samples, n_classes)
         Mean of the members' calibrated probabilities.
     votes : float64 array of shape (n_samples, n_classes)
-        Share of the members that say a class.
+        Share of the members that say a class by themselves.
     """
 
     codes: NDArray[np.int64]
@@ -60,9 +61,9 @@ class PanelPrediction:
 class Panel:
     """Members that together predict a class.
 
-    One member decides by itself. Several vote: the class with the most votes is predicted, of
-    equal ones that with the greater mean calibrated probability, then the lower one. A sample's
-    numbers are the same bits in whatever batch it comes.
+    Each member gives calibrated probabilities; the class whose mean is greatest is predicted (soft
+    voting), the lowest of equal ones. A sample's numbers are the same bits in whatever batch it
+    comes.
 
     Attributes
     ----------
@@ -242,11 +243,7 @@ class Panel:
             votes[rows, said] += 1.0
             total += member.calibration.apply(decisions)
         probabilities = total / count
-        if count == 1:
-            codes = said
-        else:
-            leading = votes == votes.max(axis=1, keepdims=True)
-            codes = np.argmax(np.where(leading, probabilities, -1.0), axis=1).astype(np.int64)
+        codes = np.argmax(probabilities, axis=1).astype(np.int64)
         return PanelPrediction(codes, self.classes[codes], probabilities, votes / count)
 
     def to_json(self) -> str:
@@ -312,6 +309,13 @@ class Panel:
             if lost:
                 raise ValueError(
                     f"X lacks {plural(len(lost), 'feature')} of the panel: {shorten(lost)}"
+                )
+            twice = Counter(names)
+            unclear = [name for name in self.feature_names if twice[name] > 1]
+            if unclear:
+                raise ValueError(
+                    f"X has {plural(len(unclear), 'feature')} of the panel more than once: "
+                    f"{shorten(unclear)}; leave all but one of each out"
                 )
             where = np.array([known.get(name, 0) for name in self.feature_names], dtype=np.int64)
         array = _array_of(X)
