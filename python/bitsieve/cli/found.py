@@ -362,8 +362,8 @@ def _calibration(found: Any) -> str:
         (one,) = found.calibrations
         low, high = one.slope_interval
         said = (
-            f"intercept {round(one.intercept, 2) + 0.0:.2f} (0 is right), slope {one.slope:.2f} (1 is right; "
-            f"{low:.2f} to {high:.2f})"
+            f"intercept {round(one.intercept, 2) + 0.0:.2f} (0 is right), "
+            f"slope {one.slope:.2f} (1 is right; {low:.2f} to {high:.2f})"
         )
     else:
         low, high = min(slopes), max(slopes)

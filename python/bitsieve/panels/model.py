@@ -264,8 +264,6 @@ class Panel:
         if self.thresholds is not None:
             worth = probabilities / np.asarray(self.thresholds)
         codes = np.argmax(worth, axis=1).astype(np.int64)
-        return PanelPrediction(codes, self.classes[codes], probabilities, votes / count)
-        codes = np.argmax(probabilities, axis=1).astype(np.int64)
         return PanelPrediction(
             codes, self.classes[codes], probabilities, votes / count, distance / count
         )
