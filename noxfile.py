@@ -150,4 +150,4 @@ def wheel(session: nox.Session) -> None:
     session.install(str(built))
     with tempfile.TemporaryDirectory() as elsewhere, session.chdir(elsewhere):
         session.run("python", "-c", "import bitsieve; bitsieve.show_versions()")
-        session.run("bitsieve", "select", "--dataset", "breast_cancer", "--max-iter", "50")
+        session.run("bitsieve", "select", "--dataset", "breast_cancer", "--quick")

@@ -12,7 +12,8 @@ NAMES = [f"gene {j}" for j in range(40)]
 def table(seed=0, n=50, p=40, count=2):
     rng = np.random.default_rng(seed)
     codes = np.concatenate([np.arange(count), rng.integers(0, count, n - count)])
-    raw = rng.normal(size=(n, p)) + rng.normal(size=(count, p))[codes]
+    means = np.random.default_rng(99).normal(size=(count, p))
+    raw = rng.normal(size=(n, p)) + means[codes]
     return 100 * np.exp(raw), codes
 
 
@@ -30,8 +31,8 @@ def member(X, codes, count, features, classifier, log="auto", selector="f"):
     return one, decisions
 
 
-def made(count=2, classes=None, names=NAMES):
-    X, codes = table(count=count)
+def made(count=2, classes=None, names=NAMES, n=50):
+    X, codes = table(count=count, n=n)
     rng = np.random.default_rng(1)
     members = [
         member(X, codes, count, rng.permutation(40)[:size], name, log)[0]

@@ -31,7 +31,8 @@ from bitsieve.cli import app, main
 
 _FILES = ["convergence.png", "predictions.csv", "run.json", "selection.csv"]
 _WITHOUT_FOLDS = ["convergence.png", "run.json", "selection.csv"]
-_QUICK = ["--max-iter", "30", "--repeats", "2", "--seed", "1"]
+_BSPSA = ["--method", "bspsa"]
+_QUICK = [*_BSPSA, "--max-iter", "30", "--repeats", "2", "--seed", "1"]
 
 
 class _Done(NamedTuple):
@@ -167,10 +168,15 @@ def test_select_writes_its_files(table: Path, out: Path) -> None:
     assert selected == record["results"]["selected"]
     assert "[red]first[/red]" in selected
     assert {row["n_folds"] for row in rows} == {"5"}
+    assert {"direction", "mean_sick", "mean_well", "p", "q", "f_rank", "substitutes"} <= set(
+        rows[0]
+    )
+    assert all(0 <= float(row["direction_constancy"]) <= 1 for row in rows if row["direction"])
+    assert set(record["substitutes"]) == {row["feature"] for row in rows if row["substitutes"]}
 
 
 def test_the_record_repeats_the_run(table: Path, out: Path, tmp_path: Path) -> None:
-    arguments = ["select", table, "-t", "out come", "--max-iter", 20, "--repeats", 2, "-q"]
+    arguments = ["select", table, "-t", "out come", *_BSPSA, "--max-iter", 20, "--repeats", 2, "-q"]
     assert _run(*arguments, "--out", out).exit_code == 0
     first = json.loads((out / "run.json").read_text(encoding="utf-8"))
     again = shlex.split(first["repeat"])[1:]
@@ -229,7 +235,19 @@ def test_random_labels_are_called_chance(tmp_path: Path, out: Path) -> None:
         [[f"g{i}" for i in range(300)] + ["t"], *([*X[i].tolist(), y[i]] for i in range(50))],
     )
     done = _run(
-        "select", table, "-t", "t", "--out", out, "--max-iter", 300, "--repeats", 3, "--seed", 0
+        "select",
+        table,
+        "-t",
+        "t",
+        "--out",
+        out,
+        *_BSPSA,
+        "--max-iter",
+        300,
+        "--repeats",
+        3,
+        "--seed",
+        0,
     )
     text = " ".join(done.stdout.split())
     assert "this selection is not shown to predict better than chance" in text
@@ -253,7 +271,7 @@ def test_without_outer_folds_nothing_may_be_published(table: Path, out: Path) ->
 @pytest.mark.parametrize("estimator", ["3NN", "knn:7", "nb", "lda", "logistic", "svm", "tree"])
 def test_every_estimator_runs(table: Path, out: Path, estimator: str) -> None:
     done = _run(
-        "select", table, "-t", "out come", "--out", out, "--estimator", estimator,
+        "select", table, "-t", "out come", "--out", out, *_BSPSA, "--estimator", estimator,
         "--max-iter", 1, "--repeats", 1, "--cv", 2, "--outer-folds", 2, "--jobs", 1, "-q",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
@@ -261,7 +279,7 @@ def test_every_estimator_runs(table: Path, out: Path, estimator: str) -> None:
 
 def test_a_run_without_a_kernel_says_so_at_its_head(table: Path, out: Path) -> None:
     common = ("select", table, "-t", "out come", "--out", out, "--repeats", 1, "--cv", 2)
-    common += ("--outer-folds", 2, "--max-iter", 1, "--jobs", 1, "--force")
+    common += (*_BSPSA, "--outer-folds", 2, "--max-iter", 1, "--jobs", 1, "--force")
     lines = _run(*common, "--estimator", "nb").stdout.splitlines()
     results = json.loads((out / "run.json").read_text(encoding="utf-8"))["results"]
     reason = results["fallback_reason"]
@@ -290,8 +308,9 @@ def test_scaling_is_recorded(table: Path, out: Path, scale: str) -> None:
 
 def test_other_scorers_are_shown_as_they_are(table: Path, out: Path) -> None:
     done = _run(
-        "select", table, "-t", "out come", "--out", out, "--scoring", "roc_auc", "--estimator",
-        "3nn", "--n-features", 2, "--max-iter", 1, "--repeats", 1, "--outer-folds", 2, "--jobs", 1,
+        "select", table, "-t", "out come", "--out", out, *_BSPSA, "--scoring", "roc_auc",
+        "--estimator", "3nn", "--n-features", 2, "--max-iter", 1, "--repeats", 1,
+        "--outer-folds", 2, "--jobs", 1,
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "honest roc auc" in done.stdout
@@ -336,7 +355,7 @@ def test_checkpoints_resume(table: Path, out: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", [2**32, 2**64 - 1])
 def test_seeds_of_64_bits(out: Path, seed: int) -> None:
     done = _run(
-        "select", "--dataset", "iris", "--seed", seed, "--out", out, "-q", "--max-iter", 2,
+        "select", "--dataset", "iris", "--seed", seed, "--out", out, "-q", *_BSPSA, "--max-iter", 2,
         "--repeats", 1, "--outer-folds", 2,
     )  # fmt: skip
     assert done.exit_code == 0, done.output
@@ -415,7 +434,7 @@ def test_bad_tables_are_one_line_and_exit_code_2(
         (["-t", "out come", "--dataset", "iris"], "either a FILE with --target, or --dataset"),
         (["-t", "out come", "--estimator", "2nm"], "known are 1nn, 3nn, 5nn"),
         (["-t", "out come", "--estimator", "knn:0"], "known are 1nn, 3nn, 5nn"),
-        (["-t", "out come", "--method", "sps"], "known methods: bspsa"),
+        (["-t", "out come", "--method", "sps"], "known methods: auto, bspsa"),
         (["-t", "out come", "--scoring", "acuracy"], "did you mean 'accuracy'"),
         (["-t", "out come", "--n-features", "9"], "more than the 8 features"),
         (["-t", "out come", "--outer-folds", "1"], "--outer-folds must be 0 (none) or at least 2"),
@@ -432,7 +451,7 @@ def test_bad_tables_are_one_line_and_exit_code_2(
 def test_bad_options_are_one_line_and_exit_code_2(
     table: Path, out: Path, arguments: list[str], message: str
 ) -> None:
-    done = _run("select", table, "--out", out, *arguments)
+    done = _run("select", table, "--out", out, *_BSPSA, *arguments)
     assert done.exit_code == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
@@ -442,14 +461,14 @@ def test_damaged_and_absent_files(table: Path, tmp_path: Path, out: Path) -> Non
     packed = gzip.compress(table.read_bytes())
     (tmp_path / "cut.csv.gz").write_bytes(packed[: len(packed) // 2])
     for name, message in (("cut.csv.gz", "damaged or cut short"), ("absent.csv", "no such file")):
-        done = _run("select", tmp_path / name, "-t", "out come", "--out", out)
+        done = _run("select", tmp_path / name, "-t", "out come", "--out", out, *_BSPSA)
         assert done.exit_code == 2
         assert name in done.stderr
         assert message in done.stderr
 
 
 def test_a_regression_target_is_refused(out: Path) -> None:
-    done = _run("select", "--dataset", "diabetes", "--out", out)
+    done = _run("select", "--dataset", "diabetes", "--out", out, *_BSPSA)
     assert done.exit_code == 2
     assert "bitsieve select predicts classes; for numbers use BinarySPSA" in done.stderr
 
@@ -538,7 +557,7 @@ def test_a_fault_of_the_program_is_one_line_and_exit_code_1(
         raise RuntimeError("a fault\nof two lines")
 
     monkeypatch.setattr(bitsieve.cli.job, "load_input", broken)
-    done = _run("select", table, "-t", "out come", "--out", out)
+    done = _run("select", table, "-t", "out come", "--out", out, *_BSPSA)
     assert done.exit_code == 1
     assert done.stderr.startswith("bitsieve: error: RuntimeError: a fault of two lines")
 
@@ -553,7 +572,7 @@ def test_ctrl_c_before_there_is_anything(
     import bitsieve.cli.job
 
     monkeypatch.setattr(bitsieve.cli.job, "load_input", _interrupt)
-    done = _run("select", table, "-t", "out come", "--out", out)
+    done = _run("select", table, "-t", "out come", "--out", out, *_BSPSA)
     assert done.exit_code == 130
     assert done.stderr == (
         "bitsieve: error: stopped by Ctrl-C before there was anything to write\n"
@@ -635,7 +654,7 @@ def test_a_signal_writes_what_there_is(tmp_path: Path) -> None:
 def _stopped_by(folder: Path, name: str, word: str) -> None:
     stored, out, number = folder / f"{name} stored", folder / name, signal.Signals[name]
     process = _start(
-        "select", "--dataset", "digits", "--max-iter", 10**6, "--patience", 0,
+        "select", "--dataset", "digits", *_BSPSA, "--max-iter", 10**6, "--patience", 0,
         "--out", out, "--checkpoint", stored,
     )  # fmt: skip
     deadline = time.monotonic() + 100

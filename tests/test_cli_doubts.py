@@ -5,16 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import json
+import warnings
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bitsieve.cli import main
+from bitsieve.cli.doubts import warn_of_covariates, warn_of_few_samples
+from bitsieve.cli.input import JobInput
+from bitsieve.data import Table
 
-_QUICK = ["--max-iter", "5", "--repeats", "1", "--seed", "1"]
+_QUICK = ["--method", "bspsa", "--max-iter", "5", "--repeats", "1", "--seed", "1"]
 
 
 def _run(command: str, path: Path, out: Path, *options: str) -> tuple[str, str, dict[str, Any]]:
@@ -93,3 +98,33 @@ def test_small_classes_are_named_once(tmp_path: Path) -> None:
     assert "lower --cv, or merge classes" in warned
     _, warned, _ = _run("rank", path, tmp_path / "three", "-m", "f")
     assert len(warned.splitlines()) == 2
+
+
+def _job(y: list[str], groups: list[int] | None = None) -> JobInput:
+    X = np.random.default_rng(0).normal(size=(len(y), 2))
+    return JobInput(Table(X, y, groups=groups), ["a", "b"], "expr.csv", {})
+
+
+def test_few_samples_of_a_class_are_told_with_what_to_expect_of_them() -> None:
+    begins = r"^expr.csv: under 20 samples of 'ill' \(12 samples, \+-24 points\):"
+    with pytest.warns(UserWarning, match=begins) as w:
+        warn_of_few_samples(_job(["ill"] * 12 + ["well"] * 40))
+    assert len(w) == 1
+    said = str(w[0].message)
+    assert "'well'" not in said
+    assert "accuracy of all 52 samples +-12 points" in said
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_few_samples(_job(["ill"] * 20 + ["well"] * 40))
+
+
+def test_a_batch_that_predicts_the_classes_is_warned_of() -> None:
+    y = ["ill", "well"] * 30
+    batch = pd.DataFrame({"batch": ["p" if label == "ill" else "q" for label in y]})
+    with pytest.warns(UserWarning, match="expr.csv: 'batch' alone predicts the classes: balanced"):
+        found = warn_of_covariates(_job(y), batch)
+    assert found.score == 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other = warn_of_covariates(_job(y), pd.DataFrame({"site": ["p", "p", "q", "q"] * 15}))
+    assert not other.is_clear

@@ -15,7 +15,8 @@ import pytest
 
 from bitsieve.cli import main
 
-_SELECT = ["select", "--dataset", "iris", "--max-iter", "2", "--repeats", "1", "--outer-folds", "0"]
+_SELECT = ["select", "--dataset", "iris", "--method", "bspsa", "--max-iter", "2"]
+_SELECT += ["--repeats", "1", "--outer-folds", "0"]
 _SEEDED = [*_SELECT, "--seed", "1"]
 _RANK = ["rank", "--dataset", "iris", "-m", "f"]
 
@@ -123,14 +124,14 @@ def test_a_method_of_the_other_command() -> None:
         code, stderr = _run(*_SELECT, "--method", method)
         assert code == 2
         assert stderr == (
-            f"bitsieve: error: --method {method} scores features without a search: use bitsieve "
-            f"rank --method {name}; bitsieve select searches, with bspsa\n"
+            f"bitsieve: error: --method {method} scores features without making a panel: use "
+            f"bitsieve rank --method {name}; bitsieve select makes a panel, with auto or bspsa\n"
         )
     code, stderr = _run("rank", "--dataset", "iris", "-m", "f", "-m", "BSPSA")
     assert code == 2
-    assert "--method BSPSA searches for a panel: use bitsieve select --method BSPSA" in stderr
+    assert "--method BSPSA makes a panel: use bitsieve select --method BSPSA" in stderr
     code, stderr = _run(*_SELECT, "--method", "nonsense")
-    assert (code, "unknown method 'nonsense'; known methods: bspsa" in stderr) == (2, True)
+    assert (code, "unknown method 'nonsense'; known methods: auto, bspsa" in stderr) == (2, True)
     assert not Path("bitsieve-out").exists()
 
 

@@ -14,7 +14,8 @@ import pytest
 
 from bitsieve.cli import main
 
-_QUICK = ["--max-iter", "15", "--repeats", "1", "--seed", "1", "--outer-folds", "3", "--cv", "3"]
+_QUICK = ["--method", "bspsa", "--max-iter", "15", "--repeats", "1", "--seed", "1"]
+_QUICK += ["--outer-folds", "3", "--cv", "3"]
 
 
 def _run(*arguments: object) -> tuple[object, str, str]:
@@ -75,7 +76,7 @@ def test_what_cannot_be_is_refused_before_the_search(tmp_path: Path) -> None:
     rows: list[list[Any]] = [["g", "a", "b", "y"]]
     rows += [[f"p{i % 4}", *rng.normal(size=2), "yes" if i < 6 else "no"] for i in range(40)]
     table = _write(tmp_path / "t.csv", rows)
-    common = ["select", table, "-t", "y", "--out", tmp_path / "out"]
+    common = ["select", table, "-t", "y", "--method", "bspsa", "--out", tmp_path / "out"]
     for options, message in (
         (["--groups", "h"], "groups 'h' is not a column or a file; there are 'g', 'a', 'b', 'y'"),
         (["--groups", "g"], "--outer-folds 5 and --cv 5 need more than 4 groups: lower them"),

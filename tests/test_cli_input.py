@@ -47,8 +47,8 @@ def _record(folder: Path) -> dict[str, Any]:
 
 _RANK = ["rank", "genes.tsv", "--method", "welch", "--top", 1, "--out", "out", "--force"]
 _SELECT = [
-    "select", "genes.tsv", "--out", "out", "--force", "--max-iter", 2, "--repeats", 1, "--cv", 2,
-    "--outer-folds", 2, "--jobs", 1, "--seed", 1,
+    "select", "genes.tsv", "--method", "bspsa", "--out", "out", "--force", "--max-iter", 2,
+    "--repeats", 1, "--cv", 2, "--outer-folds", 2, "--jobs", 1, "--seed", 1,
 ]  # fmt: skip
 
 

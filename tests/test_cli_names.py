@@ -16,8 +16,9 @@ from bitsieve.cli import main
 from bitsieve.cli.terminal import plain_warnings
 
 _NAMES = ["=1+1", "@a", "e\x1b[31mf", "g\u202eh", "i\u2028j", "$k", "漢字\U0001f9ec", "plain"]
+_BSPSA = ["--method", "bspsa"]
 _COMMANDS = {
-    "select": ["--max-iter", "3", "--repeats", "1", "--outer-folds", "2", "--cv", "2"],
+    "select": [*_BSPSA, "--max-iter", "3", "--repeats", "1", "--outer-folds", "2", "--cv", "2"],
     "rank": ["-m", "f", "-m", "s2n", "--plot"],
 }
 

@@ -44,7 +44,7 @@ def run(name, X, y, folds, out, both=False, n_repeats=3, selectors=SELECTORS):
         design = Design(selectors, CLASSIFIERS, sizes_for(X.shape[1]), X.shape[1], logs=logs)
         inner = FreshFolds(len(known), 5, n_repeats, known).folds(1000 + number)
         raced = race.run_race(mine, known, len(classes), design, inner, n_jobs=1)
-        ranked = race.rank_table(mine, known, design)
+        ranked = race.rank_table(mine, known, design, raced.orders)
         fitted = race.fit_candidates(mine, known, len(classes), ranked, design.candidates)
         values = np.asarray(X[test], dtype=np.float64)
         scaled = {log: (s.apply(mine), s.apply(values)) for log, s in ranked.scalings.items()}

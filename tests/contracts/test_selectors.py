@@ -22,6 +22,7 @@ from bitsieve.testing._draws import normals, table
 QUICK: dict[str, Any] = {"cv": 2, "n_repeats": 1, "max_iter": 4}
 
 SELECTORS: list[Any] = [
+    bitsieve.AutoSelector(effort="quick", n_repeats=1, random_state=0, n_jobs=1),
     bitsieve.BinarySPSA(KNeighborsClassifier(1), **QUICK),
     pytest.param(  # refits by scikit-learn, in processes where there are two jobs
         bitsieve.BinarySPSA(GaussianNB(), resample=False, n_jobs=1, **QUICK),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ from sklearn.svm import SVC
 from toy_panels import Centroids, PanelSelector
 
 from bitsieve._errors import CheckpointMismatch
-from bitsieve.evaluation import nested_cross_validate
+from bitsieve.evaluation import compared, cost_of, nested_cross_validate, paired_difference
+from bitsieve.evaluation.interval import Interval
 
 
 def _cancer(n: int = 80) -> tuple[Any, Any]:
@@ -61,7 +63,8 @@ def test_a_selector_that_predicts_is_its_own_estimator(scoring: Any) -> None:
     expected = cross_val_score(PanelSelector(3), X, text, scoring=scoring)
     np.testing.assert_array_equal(found.scores, expected)
     assert found.n_features.tolist() == [3] * 5
-    assert found.remeasured_scores.tolist() == [0.9] * 5
+    assert found.observed_scores.tolist() == [0.9] * 5
+    assert np.isnan(found.remeasured_scores).all()
     assert list(found.alternatives) == ["limit 1", "all features: chosen"]
     by_name = {"accuracy": accuracy_score, None: accuracy_score, "roc_auc": roc_auc_score}
     for name, size in (("limit 1", 1), ("all features: chosen", 8)):
@@ -132,6 +135,51 @@ def test_the_standard_error_of_a_difference_is_the_corrected_one() -> None:
     low, high = other.interval
     assert low <= other.difference - half + 1e-12
     assert high >= other.difference + half - 1e-12
+
+
+def test_sentences_say_what_the_paired_intervals_show() -> None:
+    X, y = _cancer()
+    found = nested_cross_validate(PanelSelector(3), None, X, y, n_repeats=2, random_state=0)
+    scores = found.scores.copy()
+
+    def with_other(shift: float, low: float, high: float, scoring: str = "accuracy") -> Any:
+        other = replace(
+            found.alternatives["limit 1"],
+            scores=scores + shift,
+            difference=-shift,
+            interval=Interval(low, high),
+        )
+        return replace(found, scoring=scoring, alternatives={"limit 1": other})
+
+    own = f"{100 * (1 - scores.mean()):.1f} %"
+    worse = f"{100 * (1.1 - scores.mean()):.1f} %"
+    assert compared(with_other(-0.1, 0.02, 0.18), "limit 1", other="a single feature") == (
+        "On the same folds the selection predicts better than a single feature does "
+        f"({worse}; 95 % interval of its lead 2.0 to 18.0 points)."
+    )
+    assert compared(with_other(0.1, -0.18, -0.02, "roc_auc"), "limit 1") == (
+        "On the same folds 'limit 1' predicts better than the selection does "
+        f"({scores.mean() + 0.1:.3f}; 95 % interval of the selection's lead -0.180 to -0.020)."
+    )
+    assert compared(with_other(-0.1, -0.02, 0.22), "limit 1") == (
+        f"On the same folds no difference is shown between the selection ({own}) and 'limit 1' "
+        f"({worse})."
+    )
+    # What is not seen in the numbers is not said.
+    assert "no difference" in compared(with_other(-0.0001, 1e-5, 2e-4), "limit 1")
+    assert "the full set of 8 features" in compared(found)
+    with pytest.raises(ValueError, match="no alternative 'limit 2': did you mean 'limit 1'"):
+        compared(found, "limit 2")
+    # A limit is said to cost where it costs more than one standard error.
+    apart = found.full_scores - found.alternatives["limit 1"].scores
+    value, error = paired_difference(found, "all features: chosen", "limit 1")
+    assert value == pytest.approx(apart.mean())
+    assert error == pytest.approx(np.sqrt(apart.var(ddof=1) * (1 / 10 + 1 / 4)))
+    assert cost_of(with_other(0.0, 0, 0), "limit 1", None, limit="one feature") is None
+    assert cost_of(with_other(-0.1, 0, 0), "limit 1", None, limit="one feature") == (
+        "With one feature the selection loses 10.0 points of error against no limit, more than "
+        "one standard error of the difference on the same folds (0.0)."
+    )
 
 
 def test_an_alternative_that_some_folds_lack_is_left_out() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from bitsieve.panels.choice import (
     Rule,
+    calibration_of,
     choose,
     score_candidates,
     score_of_members,
@@ -98,7 +99,7 @@ def test_parsimony_takes_the_smallest_within_standard_errors():
 
 def test_a_vote_needs_no_more_features_than_its_limit():
     race, ranked = _race([1, 0, 2, 3, 4])
-    rule = {"combine": "vote", "smoothing": 0.0}
+    rule = {"combine": "vote", "smoothing": 0.0, "tolerance": None}
     assert _chosen(race, ranked, **rule).members == (1, 0, 2, 3, 4)
     assert _chosen(race, ranked, n_members=2, **rule).members == (1, 0)
     # f's four and mrmr's two share feature 0: five in all. mrmr's four would make seven.
@@ -109,14 +110,25 @@ def test_a_vote_needs_no_more_features_than_its_limit():
         _chosen(race, ranked, max_features=1, **rule)
 
 
-def test_the_score_of_a_vote_counts_its_majority():
+def test_members_of_a_vote_lie_near_the_best():
+    race, ranked = _race([1, 0, 2, 10, 20])
+    # Once wrong where the best is not: a standard error of 1 / 20, as much as the difference.
+    rule = {"combine": "vote", "smoothing": 0.0}
+    assert _chosen(race, ranked, tolerance=0.5, **rule).members == (1,)
+    assert _chosen(race, ranked, tolerance=2.0, **rule).members == (1, 0, 2)
+    assert _chosen(race, ranked, tolerance=None, **rule).members == (1, 0, 2, 3, 4)
+
+
+def test_the_score_of_a_vote_is_that_of_the_mean_probability():
     race, _ = _race([1, 2, 3, 12, 20])
     scores = score_candidates(race)
     assert score_of_members(race, scores, [2]) == pytest.approx(0.85)
     assert score_of_members(race, scores, [0, 1, 2]) == pytest.approx(0.9)
-    # Two votes are a tie: the first member decides.
-    assert score_of_members(race, scores, [0, 3]) == pytest.approx(0.95)
-    assert score_of_members(race, scores, [3, 0]) == pytest.approx(0.4)
+    # One that is wrong on 12 of 20 is calibrated to say hardly anything.
+    assert score_of_members(race, scores, [3, 0]) == pytest.approx(0.95)
+    mean = (calibration_of(race, 1).apply(race.decisions[1, 0])
+            + calibration_of(race, 3).apply(race.decisions[3, 0])).argmax(axis=1)  # fmt: skip
+    assert score_of_members(race, scores, [1, 3]) == pytest.approx((mean == CODES).mean())
 
 
 def test_stability_over_the_inner_parts_is_nogueiras():

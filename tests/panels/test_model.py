@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from small_panels import NAMES, made, member, table
+from threadpoolctl import threadpool_limits
 
 from bitsieve.data import Table
 from bitsieve.panels import Calibration, Member, Panel, Scaling, predicted_codes
@@ -31,11 +32,11 @@ def test_members_decide_as_the_classifiers_did():
                 one, expected = member(X, codes, count, [3, 9, 1, 39, 20], name, log)
                 panel = Panel.of([one], np.arange(count), 40)
                 np.testing.assert_allclose(panel.decide(X, one), expected, rtol=1e-9, atol=1e-9)
-                assert panel.predict(X).tolist() == predicted_codes(expected).tolist()
+                assert panel.votes(X).argmax(axis=1).tolist() == predicted_codes(expected).tolist()
                 np.testing.assert_allclose(
                     panel.predict_proba(X), one.calibration.apply(expected), atol=1e-9
                 )
-                assert (panel.votes(X).argmax(axis=1) == panel.predict(X)).all()
+                assert (panel.predict_proba(X).argmax(axis=1) == panel.predict(X)).all()
                 assert (one.size, one.log) == (5, log == "always")
 
 
@@ -47,8 +48,8 @@ def test_votes_and_ties():
         return panel.predict(x)[0], panel.votes(x)[0].tolist(), panel.predict_proba(x)[0]
 
     a, b, surely_b, c = fixed(1, 0, 0), fixed(0, 1, 0), fixed(0, 5, 0), fixed(0, 0, 9)
-    assert said(a, a, c)[:2] == ("a", [2 / 3, 0, 1 / 3])  # however sure one is
-    assert said(a, surely_b)[:2] == ("b", [0.5, 0.5, 0])  # of equal votes the likelier
+    assert said(a, a, c)[:2] == ("c", [2 / 3, 0, 1 / 3])  # the mean probability, not the votes
+    assert said(a, surely_b)[:2] == ("b", [0.5, 0.5, 0])
     assert said(a, b)[0] == "a"  # then the lower
     assert said(fixed(1, 1, 0))[0] == "a"
     expected = np.mean([np.exp(s) / np.exp(s).sum() for s in np.array([[1, 0, 0], [0, 5, 0]])], 0)
@@ -57,10 +58,10 @@ def test_votes_and_ties():
     assert two.predict(x).tolist() == [True]
     assert two.votes(x).tolist() == [[0.5, 0.5]]
     assert Panel.of([fixed(0.0)], np.array([5, 7]), 1).predict(x).tolist() == [5]
-    # A single member is not overruled by its probabilities.
+    # A single member is overruled by its probabilities: predict and predict_proba agree.
     shifted = Member(np.array([0]), IDENTITY, "lda", fixed(1.0).rule,
                      Calibration(1.0, np.array([-9.0])), "f")  # fmt: skip
-    assert Panel.of([shifted], np.array(["a", "b"]), 1).predict(x).tolist() == ["b"]
+    assert Panel.of([shifted], np.array(["a", "b"]), 1).predict(x).tolist() == ["a"]
 
 
 def test_a_sample_is_the_same_in_any_batch():
@@ -75,6 +76,17 @@ def test_a_sample_is_the_same_in_any_batch():
                 assert (part.predicted == whole.predicted[rows]).all()
                 for one in panel.members:
                     assert (panel.decide(X[rows], one) == panel.decide(X, one)[rows]).all()
+
+
+def test_blas_has_no_part_in_predictions():
+    X, codes = table(n=64)
+    for name in ("lda", "knn"):
+        one, _ = member(X, codes, 2, np.arange(40), name)
+        panel, found = Panel.of([one], np.array([0, 1]), 40), []
+        for threads in (1, 2):
+            with threadpool_limits(threads):
+                found.append(panel.outcome(X).probabilities)
+        assert (found[0] == found[1]).all()
 
 
 def test_wide_rules_are_the_same_in_any_batch():
@@ -148,6 +160,10 @@ def test_columns_by_name():
     said = f"X lacks 2 features of the panel: '{panel.feature_names[0]}'"
     with pytest.raises(ValueError, match=said):
         panel.predict(lost)
+    twice = pd.concat([frame, frame[[panel.feature_names[3]]]], axis=1)
+    said = f"X has 1 feature of the panel more than once: '{panel.feature_names[3]}'; leave all"
+    with pytest.raises(ValueError, match=said):
+        panel.predict(twice)
 
 
 def test_missing_features_stand_at_their_centre():

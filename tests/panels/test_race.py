@@ -14,7 +14,16 @@ from sklearn.svm import SVC
 
 from bitsieve.fitness.splits import FreshFolds
 from bitsieve.panels.choice import codes_of
-from bitsieve.panels.race import ALL, Candidate, Design, fit_candidates, rank_table, run_race
+from bitsieve.panels.race import (
+    ALL,
+    Candidate,
+    Design,
+    average_orders,
+    fit_candidates,
+    rank_parts,
+    rank_table,
+    run_race,
+)
 
 
 class _Log(TransformerMixin, BaseEstimator):
@@ -122,9 +131,28 @@ def test_fitted_candidates_decide_as_a_part_that_is_the_whole_table():
     design = Design(("f", "relieff"), ("lda", "svm"), (5, 10), X.shape[1])
     raced = run_race(X, y, 2, design, folds)
     mine, known = np.ascontiguousarray(X[~test]), y[~test]
-    ranked = rank_table(mine, known, design)
+    ranked = rank_table(mine, known, design, [])
     Z, others = (ranked.scalings[False].apply(part) for part in (mine, X[test]))
     for number, one in enumerate(fit_candidates(mine, known, 2, ranked, raced.candidates)):
         A, B = Z[:, one.features], others[:, one.features]
         said = one.fitted.decide(B @ A.T, np.square(B).sum(axis=1))
         np.testing.assert_allclose(said, raced.decisions[number, 0, test], atol=1e-4)
+
+
+def test_eliminations_are_averaged_over_the_inner_parts():
+    X, y = _table()
+    folds = _folds(y)
+    design = Design(("f", "rfe"), ("lda",), (5, 10), X.shape[1])
+    raced = run_race(X, y, 2, design, folds)
+    ranked = rank_table(X, y, design, raced.orders)
+    alone = rank_parts(X, y, design, folds)
+    positions = np.full((len(alone), X.shape[1]), 20.0)  # twice as deep as the ranking
+    for row, part, race_part in zip(positions, alone, raced.orders, strict=True):
+        assert (part[False, "rfe"] == race_part[False, "rfe"]).all()
+        row[part[False, "rfe"]] = np.arange(1, 11)
+    twin = np.argsort(np.log(positions).sum(axis=0).round(9), kind="stable")[:10]
+    assert (ranked.orders[False, "rfe"] == twin).all()
+    single = SelectKBest(f_classif, k=10).fit(X, y).get_support()
+    assert single[ranked.orders[False, "f"]].all()
+    one = np.arange(7)[::-1]
+    assert (average_orders([one, one], 20) == one).all()

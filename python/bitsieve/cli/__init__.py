@@ -1,11 +1,14 @@
-"""The command line: ``bitsieve select``, ``bitsieve rank``, ``bitsieve datasets``.
+"""The command line: ``bitsieve select``, ``predict``, ``rank`` and ``datasets``.
 
 ::
 
     __init__.py  the commands
-    options.py   options that several commands take
+    options.py   options that several commands take; select_options.py: those of select
     errors.py    errors as one line, exit codes
-    job.py       one selection job: search, outer folds, table and files
+    methods.py   the methods of select, and which options belong to which
+    auto.py      one job of --method auto: comparison, outer folds, page and files
+    job.py       one job of --method bspsa: search, outer folds, table and files
+    predict.py   the command bitsieve predict; prediction.py its job: a panel on new samples
     rank.py      one ranking job: scores of all features, table and files
     doubts.py    what is warned of before a job starts
     input.py     what a job reads and where it may write; everything that is refused early
@@ -25,12 +28,13 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from bitsieve._errors import ManyClassesWarning
 from bitsieve._version import __version__
+from bitsieve.cli import select_options as of
 from bitsieve.cli.errors import one_line_errors, show
 from bitsieve.cli.options import (
     Aggregate,
@@ -49,13 +53,14 @@ from bitsieve.cli.options import (
     Orientation,
     Out,
     Quiet,
-    Scale,
     Task,
 )
+from bitsieve.cli.predict import predict
 from bitsieve.cli.signals import Stopped, signals_held, signals_stop, what_stopped
 from bitsieve.cli.terminal import plain_warnings
 
 if TYPE_CHECKING:
+    from bitsieve.cli.auto import FinishedAuto
     from bitsieve.cli.job import FinishedJob
     from bitsieve.cli.rank import FinishedRanking
 
@@ -91,136 +96,121 @@ def _program(
 @app.command()
 def select(
     file: File = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            "-t",
-            help="Column with the classes, a file with them, or file:column.",
-        ),
-    ] = None,
+    target: of.ClassTarget = None,
     dataset: Dataset = None,
     orient: Orientation = Orient.auto,
     index: Index = None,
-    groups: Annotated[
-        str | None,
-        typer.Option(
-            help="Column (or a file, as for --target) with what belongs together, such as the "
-            "patient: no feature, and no fold parts a group."
-        ),
-    ] = None,
+    groups: of.Groups = None,
     drop: Drop = None,
     duplicates: DuplicateNames = Duplicates.error,
     decimal: Decimal = ".",
-    method: Annotated[
-        str,
-        typer.Option(
-            help="Search method; known: bspsa, binary simultaneous perturbation stochastic "
-            "approximation."
-        ),
-    ] = "bspsa",
-    estimator: Annotated[
-        str, typer.Option(help="1nn, 3nn, 5nn, knn:K, nb, lda, logistic, svm or tree.")
-    ] = "1nn",
-    scoring: Annotated[str, typer.Option(help="Any scorer of scikit-learn.")] = "accuracy",
-    scale: Annotated[
-        Scale, typer.Option(help="Standardise the columns (inside every outer fold), or not.")
-    ] = Scale.standard,
-    cv: Annotated[
-        int,
-        typer.Option(
-            min=2,
-            help="Folds of the inner cross-validation: stratified, shuffled anew for each "
-            "iteration.",
-        ),
-    ] = 5,
-    repeats: Annotated[int, typer.Option(min=1, help="Repeats of those folds.")] = 10,
-    n_features: Annotated[
-        int | None, typer.Option(min=1, help="Size of the panel; free if not given.")
-    ] = None,
-    max_iter: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Iterations at most; if not given, 1000 below 100 features, 3000 from there on.",
-        ),
-    ] = None,
-    max_time: Annotated[
-        float | None,
-        typer.Option(
-            help="Seconds for each search, measuring its finalists included; there are 1 + the "
-            "outer folds of them."
-        ),
-    ] = None,
-    patience: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Iterations without a new best before it stops; if not given, a quarter of those "
-            "at most, but 100 at least; 0 never gives up.",
-        ),
-    ] = None,
-    outer_folds: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Outer folds of the nested cross-validation (honest error): stratified, in the "
-            "order of the samples, as cv=5 in Python; 0 for none.",
-        ),
-    ] = 5,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, max=2**64 - 1, help="Seed; drawn and recorded if not given."),
-    ] = None,
+    method: of.Method = "auto",
+    max_features: of.MaxFeatures = None,
+    selectors: of.Selectors = None,
+    estimators: of.Estimators = None,
+    combine: of.Combination = None,
+    parsimony: of.Parsimony = None,
+    stability: of.StabilityOption = None,
+    log: of.LogOption = None,
+    quick: of.Quick = False,
+    thorough: of.Thorough = False,
+    planned_time: of.PlannedTime = None,
+    outer_repeats: of.OuterRepeats = None,
+    restrict: of.Restrict = None,
+    external: of.ExternalFile = None,
+    covariates: of.Covariates = None,
+    estimator: of.Estimator = None,
+    scale: of.ScaleOption = None,
+    n_features: of.NFeatures = None,
+    max_iter: of.MaxIter = None,
+    max_time: of.MaxTime = None,
+    patience: of.Patience = None,
+    scoring: of.Scoring = None,
+    cv: of.InnerFolds = None,
+    repeats: of.InnerRepeats = None,
+    outer_folds: of.OuterFolds = None,
+    seed: of.Seed = None,
     jobs: Jobs = None,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="Folder to store the searches in, and to resume from.")
-    ] = None,
+    checkpoint: of.Checkpoint = None,
     out: Out = _OUT / "select",
     force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Search for a panel of features and measure its honest error in outer folds.
+    """Make a panel of features that predicts, and measure its honest error.
 
-    The honest error is that of nested cross-validation: the whole selection
-    is repeated in every outer fold. The search is binary SPSA, simultaneous
-    perturbation stochastic approximation (Spall 1992; Aksakalli and
-    Malekipirbazari 2016). Writes selection.csv, predictions.csv, run.json and
-    convergence.png into the --out folder, and overwrites no other run.
+    The honest error is that of nested cross-validation: the whole choice is
+    repeated in every outer fold. --method auto compares selectors, sizes and
+    classifiers by inner cross-validation with the selection inside. --method
+    bspsa searches with one classifier, by binary simultaneous perturbation
+    stochastic approximation (Spall 1992; Aksakalli and Malekipirbazari 2016).
+    Writes selection.csv, predictions.csv, run.json and, by auto, panel.json,
+    path.png and calibration.png, by bspsa convergence.png, into the --out
+    folder, and overwrites no other run.
     """
     with one_line_errors(), plain_warnings():
-        from bitsieve.cli.job import Job
+        from bitsieve.cli.methods import check_method, refuse_options_of_others
 
-        job = Job(
-            file=file,
-            target=target,
-            dataset=dataset,
-            orient=orient.value,
-            index=index,
-            groups=groups,
-            drop=tuple(drop or ()),
-            duplicates=duplicates.value,
-            decimal=decimal,
-            method=method,
-            estimator=estimator,
-            scoring=scoring,
-            scale=scale.value,
-            cv=cv,
-            n_repeats=repeats,
-            n_features=n_features,
-            max_iter=max_iter,
-            max_time=max_time,
-            patience=patience,
-            outer_folds=outer_folds,
-            seed=seed,
-            n_jobs=jobs,
-            checkpoint=checkpoint,
-            out=out,
-            force=force,
-            progress=False if quiet or as_json else None,
-        )
-        done = job.run()
+        name = check_method(method)
+        of_auto: dict[str, object] = {
+            "max-features": max_features, "selectors": selectors, "estimators": estimators,
+            "combine": combine, "parsimony": parsimony, "stability": stability, "log": log,
+            "quick": quick, "thorough": thorough, "time": planned_time,
+            "outer-repeats": outer_repeats, "restrict": restrict, "external": external,
+            "covariates": covariates,
+        }  # fmt: skip
+        of_bspsa: dict[str, object] = {
+            "estimator": estimator, "scale": scale, "n-features": n_features,
+            "max-iter": max_iter, "max-time": max_time, "patience": patience,
+        }  # fmt: skip
+        refuse_options_of_others(name, of_auto | of_bspsa)
+        common: dict[str, Any] = {
+            "file": file, "target": target, "dataset": dataset, "orient": orient.value,
+            "index": index, "groups": groups, "drop": tuple(drop or ()),
+            "duplicates": duplicates.value, "decimal": decimal, "method": method, "seed": seed,
+            "n_jobs": jobs, "checkpoint": checkpoint, "out": out, "force": force,
+            "progress": False if quiet or as_json else None,
+        }  # fmt: skip
+        done: FinishedJob | FinishedAuto
+        if name == "auto":
+            from bitsieve.cli.auto import AutoJob
+
+            done = AutoJob(
+                **common,
+                cv=cv,
+                outer_folds=outer_folds,
+                scoring=scoring,
+                n_repeats=repeats,
+                max_features=max_features,
+                selectors=of.words_of(selectors),
+                estimators=of.words_of(estimators),
+                combine="auto" if combine is None else combine.value,
+                parsimony=0.0 if parsimony is None else parsimony,
+                stability=None if stability is None else stability.value,
+                log="auto" if log is None else log.value,
+                effort=of.effort_of(quick=quick, thorough=thorough),
+                planned_time=None if planned_time is None else of.seconds_of(planned_time),
+                outer_repeats=outer_repeats,
+                restrict=restrict,
+                external=external,
+                covariates=of.words_of(covariates),
+            ).run()
+        else:
+            from bitsieve.cli.job import Job
+
+            done = Job(
+                **common,
+                cv=5 if cv is None else cv,
+                outer_folds=5 if outer_folds is None else outer_folds,
+                scoring="accuracy" if scoring is None else scoring,
+                n_repeats=10 if repeats is None else repeats,
+                estimator="1nn" if estimator is None else estimator,
+                scale="standard" if scale is None else scale.value,
+                n_features=n_features,
+                max_iter=max_iter,
+                max_time=max_time,
+                patience=patience,
+            ).run()
         _deliver(done, done.files, out, quiet=quiet, as_json=as_json)
     if done.stop is not None:
         raise typer.Exit(what_stopped(done.stop)[1])
@@ -367,6 +357,9 @@ def datasets(
             show(captured.get())
 
 
+app.command()(predict)
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave the process with its exit code.
 
@@ -402,7 +395,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _deliver(
-    done: FinishedJob | FinishedRanking,
+    done: FinishedJob | FinishedAuto | FinishedRanking,
     files: Sequence[str],
     out: Path,
     *,

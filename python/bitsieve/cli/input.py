@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bitsieve._errors import name_columns, plural
 from bitsieve._scorers import value_needs_every_class
-from bitsieve.data import Table, datasets, read_table
+from bitsieve.data import Table, datasets, read_measured_features, read_table
 from bitsieve.data.copies import find_copies
 from bitsieve.data.doubts import Doubt
 from bitsieve.data.labels import label_source
@@ -34,6 +34,7 @@ class JobInput:
     names: list[str]
     source: str
     identity: dict[str, Any]
+    restriction: str | None = None
 
     def summary(self) -> str:
         """Return samples, classes, features and how labels met samples, as one line."""
@@ -46,6 +47,8 @@ class JobInput:
             said += f"; {name_columns(self.table.discrete_columns, self.names)} of categories"
         if self.matching is not None:
             said += f"; labels {self.matching}"
+        if self.restriction is not None:
+            said += f"; {self.restriction}"
         return printable(said)
 
     @property
@@ -78,6 +81,20 @@ class JobInput:
         elif self.table.task == "regression":
             found["target"] = {"least": float(self.y.min()), "greatest": float(self.y.max())}
         return found
+
+    def restricted(self, path: Path) -> JobInput:
+        """Return the input with the features alone that a file names.
+
+        Raises
+        ------
+        ValueError
+            Where the file cannot be read, or names no feature.
+        """
+        found = read_measured_features(path, self.names)
+        notes = f"{path.name}: {found.text()}"
+        identity = {**self.identity, "restrict": {**file_identity(path), "said": notes}}
+        names = [name for name, kept in zip(self.names, found.keep, strict=True) if kept]
+        return JobInput(self.table.of_features(found.keep), names, self.source, identity, notes)
 
     def copies_text(self) -> str | None:
         """Return what to say of samples that stand twice, None without."""
@@ -188,7 +205,8 @@ def load_input(
     if table.task == "regression" and needs_classes:
         assert table.y is not None
         raise ValueError(
-            f"{source}: the target holds numbers that are no classes (from {table.y.min():g} to "
+            f"{source}: the target{_quoted(target)} holds numbers that are no classes (from "
+            f"{table.y.min():g} to "
             f"{table.y.max():g}); bitsieve select predicts classes; for numbers use BinarySPSA "
             "from Python"
         )
@@ -199,6 +217,10 @@ def load_input(
     if table.notes:
         identity["notes"] = list(table.notes)
     return data
+
+
+def _quoted(target: str | None) -> str:
+    return "" if target is None else f" {target!r}"
 
 
 def check_folds(table: Table, *, outer_folds: int, cv: int, scoring: str) -> None:

@@ -31,8 +31,10 @@ from bitsieve.cli.signals import what_stopped
 from bitsieve.cli.terminal import console_of_stdout, fallback_said, how_long, rendered, say
 from bitsieve.report import (
     STACKED_BELOW,
+    FeatureStatistics,
     Outcome,
     convergence_info,
+    feature_statistics,
     outcome_table,
     plot_convergence,
     write_predictions_csv,
@@ -142,7 +144,6 @@ class Job:
             options["max_iter"] = self.max_iter
         if self.patience is not None:
             options["patience"] = self.patience or None
-        _check_method(self.method)
         selector = method_by_name(self.method)(
             estimator_by_name(self.estimator),
             cv=self.cv,
@@ -204,8 +205,18 @@ class Job:
             kernel=selector.kernel_,
             fallback_reason=selector.fallback_reason_,
         )
+        statistics = feature_statistics(
+            data.X,
+            data.y,
+            outcome.support,
+            folds=None if nested is None else nested.folds,
+            n_jobs=self.n_jobs,
+        )
         record = self._record(selector, data, outcome)
-        return FinishedJob(self, outcome, record, selector.history_, stop, data.table.sample_names)
+        record["substitutes"] = statistics.substitutes_record(data.names)
+        return FinishedJob(
+            self, outcome, record, selector.history_, stop, data.table.sample_names, statistics
+        )
 
     def _outer_folds(self, model: Any, data: JobInput, seed: int) -> Any:
         from bitsieve.evaluation import nested_cross_validate
@@ -275,7 +286,10 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class FinishedJob:
-    """A job that has run: what it found, its record, the history, and what stopped it early."""
+    """A job that has run: what it found, its record, the history, and what stopped it early.
+
+    ``statistics`` are those of the features in selection.csv.
+    """
 
     job: Job
     outcome: Outcome
@@ -283,6 +297,7 @@ class FinishedJob:
     history: Any
     stop: KeyboardInterrupt | None
     sample_names: list[str] | None
+    statistics: FeatureStatistics
 
     @property
     def files(self) -> list[str]:
@@ -317,6 +332,7 @@ class FinishedJob:
             self.outcome.support,
             None if nested is None else nested.n_times_selected,
             0 if nested is None else nested.n_folds,
+            statistics=self.statistics,
         )
 
     def _write_predictions(self) -> None:
@@ -356,23 +372,6 @@ class FinishedJob:
             what, _ = what_stopped(self.stop)
             said.append(f"Stopped by {what}: these are the results so far.")
         return rendered(console, table, *said)
-
-
-def _check_method(method: str) -> None:
-    """Point to the other command where a method is of that one."""
-    from bitsieve.filters.named import filter_by_name
-    from bitsieve.selectors.named import METHODS
-
-    if method.lower() in METHODS:
-        return
-    try:
-        name = filter_by_name(method).name
-    except ValueError:
-        return  # known to neither
-    raise ValueError(
-        f"--method {method} scores features without a search: use bitsieve rank --method {name}; "
-        f"bitsieve select searches, with {', '.join(METHODS)}"
-    )
 
 
 def _files(outcome: Outcome) -> list[str]:

@@ -9,13 +9,6 @@ from typing import Annotated
 import typer
 
 
-class Scale(StrEnum):
-    """What happens to the columns before the search."""
-
-    standard = "standard"
-    none = "none"
-
-
 class Orient(StrEnum):
     """What the rows of a file are."""
 

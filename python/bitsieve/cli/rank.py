@@ -22,6 +22,7 @@ from bitsieve._errors import TextColumns, caused_by
 from bitsieve.cli.doubts import warn_of_doubts
 from bitsieve.cli.folder import refuse_other_run
 from bitsieve.cli.input import JobInput, load_input, make_folder, refuse_file
+from bitsieve.cli.methods import KNOWN
 from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
 from bitsieve.cli.terminal import console_of_stdout, rendered, say
 from bitsieve.filters import rank_aggregation
@@ -36,7 +37,6 @@ from bitsieve.report import (
     write_ranking_csv,
     write_run_json,
 )
-from bitsieve.selectors.named import METHODS
 
 __all__ = ["FinishedRanking", "RankJob"]
 
@@ -122,9 +122,9 @@ class RankJob:
     def _filters(self) -> list[NamedFilter]:
         """Return the methods, or say which option does not fit them."""
         for name in self.methods:
-            if name.lower() in METHODS:
+            if name.lower() in KNOWN:
                 raise ValueError(
-                    f"--method {name} searches for a panel: use bitsieve select --method {name}"
+                    f"--method {name} makes a panel: use bitsieve select --method {name}"
                 )
         filters = [filter_by_name(name) for name in self.methods]
         names = [method.name for method in filters]

@@ -21,13 +21,15 @@ from bitsieve._errors import shorten
 if TYPE_CHECKING:
     from bitsieve.data.table import Table
 
-__all__ = ["Doubt", "find_doubts"]
+__all__ = ["Doubt", "find_doubts", "refused_target"]
 
 Columns = NDArray[np.intp]
 
 _FEWEST = 5  # samples below which an order or a pattern means nothing
 _LONG = 10  # samples from which a permutation of a range does, whatever the name
 _BY_CHANCE = 100  # as many to one that a column of few values is no copy of the target by chance
+_MOST_CLASSES = 20  # that numbers may stand for
+_MANY_CLASSES = 10  # of numbers, that must have some samples each
 _PROBES = 8  # rows that are looked at first: most columns are out after them
 
 _ID = {
@@ -98,6 +100,63 @@ def find_doubts(table: Table) -> list[Doubt]:
     names = table.names or [f"x{j}" for j in range(table.n_features)]
     columns = [Doubt("column", (names[j],), found[j]) for j in sorted(found)]
     return columns + list(_classes(table))
+
+
+def refused_target(table: Table) -> str | None:
+    """Tell why a target is no set of classes that a panel could tell apart.
+
+    A target of numbers, one of more than 20 numbers or of more than 10 with under five samples
+    each, the follow-up time of an event, and an event whose follow-up time is a column.
+
+    Parameters
+    ----------
+    table : Table
+
+    Returns
+    -------
+    str or None
+        What to say after the name of the file; None where the target is fit.
+
+    Examples
+    --------
+    >>> from bitsieve.data import Table
+    >>> refused_target(Table([[1.0], [2.0], [3.0]], [0.5, 1.5, 2.5], target_name="age"))
+    "the target 'age' holds numbers (3 different ones, from 0.5 to 2.5), and a panel tells ..."
+    >>> refused_target(Table([[1.0], [2.0], [3.0]], ["a", "b", "a"])) is None
+    True
+    """
+    if table.y is None:
+        return None
+    name = "" if table.target_name is None else f" {table.target_name!r}"
+    said = [word for word in _apart(table.target_name or "").split() if word not in _SUFFIXES]
+    telling = _telling(table.names or [])
+    known = table.names or []
+    times = [known[j] for j, words in telling.items() if _is_time(words) and _runs(table.X[:, j])]
+    events = [
+        known[j] for j, words in telling.items() if _is_event(words) and _is_flag(table.X[:, j])
+    ]
+    levels = np.unique(table.y)
+    if _is_event(said) and 2 <= len(levels) <= 4 and times:
+        return (
+            f"the target{name} is an event and {shorten(times)} its follow-up time: a survival "
+            "outcome, which takes a Cox model; to tell those with the event from those without, "
+            "leave the time out (--drop), where all were followed for as long"
+        )
+    n, is_number = table.n_samples, table.y.dtype.kind in "iuf"
+    many = len(levels) > _MOST_CLASSES or (len(levels) > _MANY_CLASSES and n < 5 * len(levels))
+    if not is_number or (table.task != "regression" and not many):
+        return None
+    numbers = f"{len(levels):,} different ones, from {levels[0]:g} to {levels[-1]:g}"
+    if _is_time(said) and _runs(np.asarray(table.y, np.float64)):
+        event = f" with the event {shorten(events)}" if events else ""
+        return (
+            f"the target{name} is a follow-up time{event} ({numbers}): a survival outcome, which "
+            "takes a Cox model, and a panel tells classes apart"
+        )
+    return (
+        f"the target{name} holds numbers ({numbers}), and a panel tells classes apart; make "
+        "classes of them first, such as above and below a limit that is known beforehand"
+    )
 
 
 # -- columns -----------------------------------------------------------------------------------

@@ -117,6 +117,7 @@ def finish_table(
         missing=request.missing,
         discrete=discrete,
         groups=groups,
+        to_predict=request.to_predict,
     )
     if labels is not None:
         table.label_match = "in order" if labels.names is None else "by name"

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from bitsieve._errors import plural, shorten
 
-__all__ = ["count_parted_groups", "group_codes", "group_values", "refuse_missing_groups"]
+__all__ = [
+    "count_parted_groups",
+    "group_codes",
+    "group_names",
+    "group_values",
+    "refuse_missing_groups",
+]
 
 
 def group_codes(groups: Any, n_samples: int) -> NDArray[np.int32]:
@@ -61,6 +67,29 @@ def group_codes(groups: Any, n_samples: int) -> NDArray[np.int32]:
         pass
     known: dict[Any, int] = {}
     return np.array([known.setdefault(v, len(known)) for v in values.tolist()], dtype=np.int32)
+
+
+def group_names(groups: Any, codes: NDArray[np.int32]) -> tuple[str, ...]:
+    """Return the name of each group, in the order of their numbers.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_samples,)
+    codes : int32 array of shape (n_samples,)
+        From :func:`group_codes`.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> groups = ["b", "a", "b"]
+    >>> group_names(groups, group_codes(groups, 3))
+    ('a', 'b')
+    """
+    _, first = np.unique(codes, return_index=True)
+    return tuple(str(value) for value in _flat(groups)[first])
 
 
 def group_values(groups: Any, n_samples: int) -> NDArray[Any]:

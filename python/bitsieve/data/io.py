@@ -100,6 +100,7 @@ def read_table(
     dtype: DTypeLike = np.float32,
     missing: Missing = "error",
     groups: str | os.PathLike[str] | None = None,
+    to_predict: bool = False,
 ) -> Table:
     """Read samples, features and a target from a file.
 
@@ -162,6 +163,9 @@ def read_table(
         Which samples belong together, such as those of one patient: the name of a column (of a
         row, where rows are features; of an array, in an archive), which is then no feature, or a
         second file named and laid out as one of labels.
+    to_predict : bool, default False
+        The samples are only to be predicted: one is enough, no column need vary, and the target
+        may hold one class.
 
     Returns
     -------
@@ -222,6 +226,7 @@ def read_table(
         groups=groups if groups is None or isinstance(groups, str) else Path(groups),
         drop=(drop,) if isinstance(drop, str) else tuple(drop),
         duplicates=duplicates,
+        to_predict=to_predict,
     )
     try:
         table = _reader_of(path)(request)

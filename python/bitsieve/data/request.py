@@ -31,6 +31,8 @@ class ReadRequest:
         As the target.
     orient, index, categorical, missing, delimiter, decimal, encoding, task, dtype, duplicates
         As in :func:`bitsieve.data.read_table`.
+    to_predict : bool
+        As in :func:`bitsieve.data.read_table`.
     drop : tuple of str
         Names of what is no feature.
     notes : list of str
@@ -51,4 +53,5 @@ class ReadRequest:
     groups: str | Path | None = None
     drop: tuple[str, ...] = ()
     duplicates: Duplicates = "error"
+    to_predict: bool = False
     notes: list[str] = field(default_factory=list)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from bitsieve import _core
 from bitsieve._errors import plural
 from bitsieve.data.feature_major import FeatureMajor, make_feature_major
-from bitsieve.data.groups import group_codes
+from bitsieve.data.groups import group_codes, group_names
 from bitsieve.data.missing import Missing, check_finite, check_missing, count_missing
 from bitsieve.data.validation import (
     Task,
@@ -64,6 +64,9 @@ class Table:
         same or not. Filters that tell such columns from measurements go by it. None: no column.
     groups : array-like of shape (n_samples,), optional
         Samples that belong together, such as those of one patient; folds keep them together.
+    to_predict : bool, default False
+        The samples are only to be predicted: one is enough, no column need vary, and y may hold
+        one class.
 
     Attributes
     ----------
@@ -80,6 +83,8 @@ class Table:
     discrete : ndarray of shape (n_features,) or None
         Bool, read-only; None where no column holds categories.
     groups : ndarray of int32, shape (n_samples,), or None
+    group_names : tuple of str or None
+        Name of each group, in the order of their numbers.
         Groups by number, in the order in which they first come.
     n_samples, n_features : int
     n_missing : int
@@ -120,6 +125,7 @@ class Table:
     codes: NDArray[np.int32] | None
     discrete: NDArray[np.bool_] | None
     groups: NDArray[np.int32] | None
+    group_names: tuple[str, ...] | None
     n_missing: int
     dtype: np.dtype[Any]
     label_match: Literal["in order", "by name"] | None
@@ -138,22 +144,29 @@ class Table:
         missing: Missing = "error",
         discrete: ArrayLike | None = None,
         groups: Any = None,
+        to_predict: bool = False,
     ) -> None:
         self.dtype = check_dtype(dtype)
         keep = check_missing(missing)
-        array, self.names = check_matrix(X, names, allow_nan=keep)
+        least = 1 if to_predict else 2
+        array, self.names = check_matrix(
+            X, names, allow_nan=keep, allow_constant=to_predict, min_samples=least
+        )
         self.X = read_only(array)
         self.n_missing = count_missing(self.X) if keep else 0
         self.discrete = check_discrete(discrete, self.n_features)
         self.y = self.classes = self.codes = self.task = None
         if y is not None:
-            target = check_target(y, self.n_samples, task)
+            target = check_target(y, self.n_samples, task, min_classes=least)
             self.y, self.task = read_only(target.y), target.task
             if target.classes is not None and target.codes is not None:
                 self.classes, self.codes = read_only(target.classes), read_only(target.codes)
         self.sample_names = _sample_names(X, sample_names, self.n_samples)
         self.target_name = target_name
-        self.groups = None if groups is None else group_codes(groups, self.n_samples)
+        self.groups = self.group_names = None
+        if groups is not None:
+            self.groups = group_codes(groups, self.n_samples)
+            self.group_names = group_names(groups, self.groups)
         self.label_match = None
         self.notes = ()
         self._feature_major: FeatureMajor | None = None
@@ -318,6 +331,40 @@ class Table:
         for j in self.discrete_columns:
             frame.isetitem(j, frame.iloc[:, j].astype("category").array)
         return frame
+
+    def of_features(self, keep: ArrayLike) -> Table:
+        """Return a table of some of the features.
+
+        Parameters
+        ----------
+        keep : bool array-like of shape (n_features,)
+            At least one.
+
+        Returns
+        -------
+        Table
+
+        Examples
+        --------
+        >>> Table([[1.0, 5.0], [2.0, 3.0]], names=["a", "b"]).of_features([False, True]).names
+        ['b']
+        """
+        kept = np.flatnonzero(np.asarray(keep, dtype=bool))
+        made = Table(
+            self.X[:, kept],
+            self.y,
+            names=None if self.names is None else [self.names[j] for j in kept],
+            sample_names=self.sample_names,
+            target_name=self.target_name,
+            task=self.task,
+            dtype=self.dtype,
+            missing="keep" if self.n_missing else "error",
+            discrete=None if self.discrete is None else self.discrete[kept],
+            groups=self.groups,
+        )
+        made.group_names, made.label_match = self.group_names, self.label_match
+        made.notes = self.notes
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         # The feature-major copy is cheap to make again, and would double the size of a pickle.

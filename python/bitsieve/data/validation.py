@@ -225,7 +225,9 @@ def check_text(texts: Sequence[str], what: str) -> None:
         ) from None
 
 
-def check_target(y: Any, n_samples: int, task: Task | None = None) -> Target:
+def check_target(
+    y: Any, n_samples: int, task: Task | None = None, *, min_classes: int = 2
+) -> Target:
     """Labels or numbers to predict, coded and named.
 
     Parameters
@@ -237,6 +239,8 @@ def check_target(y: Any, n_samples: int, task: Task | None = None) -> Target:
     task : {"classification", "regression"}, optional
         By default as scikit-learn's ``type_of_target`` decides: numbers with a fractional part
         are a regression target, everything else is classes.
+    min_classes : int, default 2
+        Fewest classes, 1 or 2.
 
     Returns
     -------
@@ -281,7 +285,7 @@ def check_target(y: Any, n_samples: int, task: Task | None = None) -> Target:
     classes, codes = np.unique(y, return_inverse=True)
     if classes.dtype.kind in "OU":
         check_text([str(label) for label in classes.tolist()], "labels")
-    if len(classes) < 2:
+    if len(classes) < min_classes:
         raise ValueError(
             "classification needs two classes or more, but y has 1 class: "
             f"{shorten(classes.tolist())} for all {plural(n_samples, 'sample')}"

@@ -8,7 +8,7 @@
     nested.py    the whole selection repeated inside every outer training part
         |            (folds.py: outer splits that share nothing with their training part;
         |             rows.py: the samples of a fold, of arrays, frames and lists;
-        |             resume.py: finished folds on the disk)
+        |             tasks.py: what is run in processes; resume.py: finished folds on the disk)
     fold.py      one of them: select, fit, score (support.py: which input columns a fitted
         |            selector, or a pipeline of them, kept)
         |
@@ -20,7 +20,20 @@
     scored.py    which interval a score gets: interval.py has the formulas, resampling.py the
         |            bootstrap of the predictions
         v
-    result.py    NestedResult: the numbers, and in words which of them may be published
+    result.py    NestedResult: the numbers, and in words which of them may be published;
+                 comparison.py: sentences on the selection beside the others
+
+    a fixed panel, a table from elsewhere -> external.py
+
+    covariates.py   what is known besides the features: as a predictor of its own, and by group
+
+    agreement.py    how much selections agree, beside chance
+        ^
+    repeats.py      the selection made again on disjoint halves and with other seeds
+
+    correlated.py   features that may stand for a selected one
+    a fixed panel, a table from elsewhere -> external.py
+
 
 This room knows selectors only through scikit-learn's interface (``fit``, ``transform``,
 ``get_support``), so any selector can be evaluated.
@@ -28,12 +41,31 @@ This room knows selectors only through scikit-learn's interface (``fit``, ``tran
 
 from __future__ import annotations
 
+from bitsieve.evaluation.agreement import Index, Stability, stability
 from bitsieve.evaluation.alternatives import Alternative
 from bitsieve.evaluation.calibration import Calibration, CalibrationBin
+from bitsieve.evaluation.comparison import (
+    PairedDifference,
+    compared,
+    cost_of,
+    paired_difference,
+)
+from bitsieve.evaluation.correlated import Substitutes, substitutes
+from bitsieve.evaluation.covariates import (
+    CovariateCheck,
+    GroupRow,
+    check_covariates,
+    covariates_alone,
+    covariates_alternative,
+    expected_half_width,
+    group_performance,
+)
+from bitsieve.evaluation.external import ExternalResult, external_result
 from bitsieve.evaluation.interval import Interval, corrected_t_interval
 from bitsieve.evaluation.nested import nested_cross_validate
 from bitsieve.evaluation.performance import ClassPerformance, Measure, class_performance
 from bitsieve.evaluation.predictions import Predictions
+from bitsieve.evaluation.repeats import SelectionStability, selection_stability
 from bitsieve.evaluation.result import NestedResult
 
 __all__ = [
@@ -41,11 +73,31 @@ __all__ = [
     "Calibration",
     "CalibrationBin",
     "ClassPerformance",
+    "CovariateCheck",
+    "ExternalResult",
+    "GroupRow",
+    "Index",
     "Interval",
     "Measure",
     "NestedResult",
+    "PairedDifference",
     "Predictions",
+    "SelectionStability",
+    "Stability",
+    "Substitutes",
+    "check_covariates",
     "class_performance",
+    "compared",
     "corrected_t_interval",
+    "cost_of",
+    "covariates_alone",
+    "covariates_alternative",
+    "expected_half_width",
+    "external_result",
+    "group_performance",
     "nested_cross_validate",
+    "paired_difference",
+    "selection_stability",
+    "stability",
+    "substitutes",
 ]

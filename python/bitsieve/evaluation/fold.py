@@ -79,8 +79,9 @@ class Procedure:
         train: NDArray[np.int64],
         test: NDArray[np.int64],
         seed: int,
+        beside: bool = True,
     ) -> FoldScores:
-        """Select, fit and score one outer fold."""
+        """Select, fit and score one outer fold, ``beside`` it the full set and alternatives."""
         start = time.perf_counter()
         scorer, itself = self.scorer, self.estimator is None
         X_train, y_train = take_rows(X, train), take_rows(y, train)
@@ -105,7 +106,9 @@ class Procedure:
         # A selector that predicts itself is asked for its outputs whatever the scorer needs.
         methods = RESPONSES if itself else response_methods(scorer)
         outputs = outputs_of(model, X_test, methods)
-        alternatives = score_alternatives(fitted, scorer, X_test, y_test, methods)
+        alternatives: dict[str, ScoredAlternative] = {}
+        if beside:
+            alternatives = score_alternatives(fitted, scorer, X_test, y_test, methods)
         full, full_predicted = float("nan"), None
         if itself:
             name = full_set_of(list(alternatives))
@@ -114,7 +117,7 @@ class Procedure:
                     alternatives[name].score,
                     alternatives[name].outputs.predicted,
                 )
-        else:
+        elif beside:
             everything = with_seed(clone(self.estimator), seed)
             preparation = without_selection(self.selector)
             if preparation is not None:
@@ -128,8 +131,10 @@ class Procedure:
         claims = [step for _, step in search if hasattr(step, "best_score_")]
         observed = remeasured = float("nan")
         if claims:
-            remeasured = float(claims[-1].best_score_)
-            observed = float(getattr(claims[-1], "best_observed_score_", remeasured))
+            best = float(claims[-1].best_score_)
+            observed = float(getattr(claims[-1], "best_observed_score_", best))
+            # A selector that predicts itself chose by that score.
+            remeasured = float("nan") if itself and observed == best else best
         return FoldScores(
             honest=score_of(scorer, model, outputs, X_test, y_test),
             full=full,

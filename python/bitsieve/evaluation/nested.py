@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,10 +13,16 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import column_or_1d
 
-from bitsieve._checks import RandomState, check_int, check_number, is_whole, key_of
+from bitsieve._checks import (
+    RandomState,
+    check_choice,
+    check_int,
+    check_number,
+    is_whole,
+    key_of,
+)
 from bitsieve._once import said_once
 from bitsieve._random import outer_seeds
 from bitsieve._scorers import own_scoring, refuse_undefined
@@ -24,8 +30,9 @@ from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes, group_values
 from bitsieve.evaluation.alternatives import Alternative, names_in_all
 from bitsieve.evaluation.fold import FoldScores, Procedure
-from bitsieve.evaluation.folds import Folds, outer_folds, rounds_of
+from bitsieve.evaluation.folds import outer_folds, rounds_of
 from bitsieve.evaluation.grouping import warn_of_ungrouped_steps
+from bitsieve.evaluation.pairs import PairSplit, pairs_of
 from bitsieve.evaluation.predictions import Predictions, put_together
 from bitsieve.evaluation.resampling import recomputes
 from bitsieve.evaluation.result import NestedResult
@@ -33,6 +40,7 @@ from bitsieve.evaluation.resume import FoldStore, fingerprint_of
 from bitsieve.evaluation.rows import column_names, n_columns
 from bitsieve.evaluation.scored import ScoredFolds
 from bitsieve.evaluation.support import last_selecting_step, steps_of
+from bitsieve.evaluation.tasks import run_tasks, tasks_of
 
 __all__ = ["nested_cross_validate"]
 
@@ -50,6 +58,7 @@ def nested_cross_validate(
     n_jobs: int | None = None,
     random_state: RandomState = None,
     level: float = 0.95,
+    interval: Literal["corrected", "nested"] = "corrected",
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> NestedResult:
     """Honest score of a selection: repeat all of it in every outer fold.
@@ -106,6 +115,13 @@ def nested_cross_validate(
         searches which share their start do not pass for stable; an estimator's is kept.
     level : float, default 0.95
         Level of confidence of the interval.
+    interval : {"corrected", "nested"}, default "corrected"
+        How the interval of the honest score is made. "corrected" is the corrected resampled
+        t-interval joined to one that knows the number of samples. "nested" estimates the
+        variance by a cross-validation inside every outer training part and joins that to the
+        same floor; it repeats the selection (K - 1) / 2 times as often again, and wants many
+        rounds (``n_repeats=10`` and more): for selectors that are cheap, accuracy or balanced
+        accuracy, and outer folds that come in rounds.
     checkpoint : str or path, optional
         A directory for finished outer folds, one file each. A call with the same data, selector,
         estimator, scorer, ``random_state`` (give one) and version takes those that are there and
@@ -153,6 +169,7 @@ def nested_cross_validate(
     (0.967, [False, False, True, True])
     """
     base = key_of(random_state)
+    check_choice("interval", interval, ("corrected", "nested"))
     check_number("level", level, 0, 1, hint="0.95 asks for a 95 % interval")
     n_repeats = check_int("n_repeats", n_repeats, 1)
     if type(X).__name__ == "Table":
@@ -216,25 +233,22 @@ def nested_cross_validate(
     if is_classifier(estimator):
         _warn_of_small_classes(getattr(search, "cv", None), labels, [train for train, _ in folds])
     seeds = outer_seeds(base, len(folds))
+    rounds = rounds_of(folds, len(labels))
+    pairs: list[PairSplit] = []
+    if interval == "nested":
+        _refuse_nested(name, rounds)
+        assert rounds is not None
+        pairs = pairs_of(folds, rounds)
+    tasks = tasks_of(folds, seeds, pairs, base)
     procedure = Procedure(selector, predictor, scorer, n_columns(X))
     stores = None
     if checkpoint is not None:
         evaluation = fingerprint_of(procedure, name, X, y, groups)
         classes = np.unique(labels) if is_classifier(estimator) else None
-        stores = [
-            FoldStore(
-                checkpoint,
-                evaluation,
-                fold=fold,
-                seed=int(seed),
-                train=train,
-                test=test,
-                labels=classes,
-            )
-            for fold, ((train, test), seed) in enumerate(zip(folds, seeds, strict=True))
-        ]
+        stores = [FoldStore(checkpoint, evaluation, task, labels=classes) for task in tasks]
     with said_once():
-        rows = _run(procedure, X, y, groups, folds, seeds, stores, n_jobs)
+        every = run_tasks(procedure, X, y, groups, tasks, stores, n_jobs=n_jobs)
+    rows, inside = every[: len(folds)], every[len(folds) :]
 
     scores = np.array([row.honest for row in rows])
     observed = np.array([row.observed for row in rows])
@@ -264,10 +278,13 @@ def nested_cross_validate(
     ):
         name = "score"  # of the estimator's own, neither accuracy nor R squared
     scored = ScoredFolds(folds, predictions, scorer, name, groups=members, level=level)
-    rounds = rounds_of(folds, len(labels))
+    if rounds is None or not pairs or name == "score":
+        found = scored.interval(scores, chance=chance, random_state=base)
+    else:
+        found = scored.nested(scores, pairs, [row.outputs.predicted for row in inside], rounds)
     return NestedResult(
         score=honest,
-        interval=scored.interval(scores, chance=chance, random_state=base),
+        interval=found,
         level=level,
         scores=scores,
         full_scores=full_scores,
@@ -298,54 +315,18 @@ def nested_cross_validate(
     )
 
 
-def _run(
-    procedure: Procedure,
-    X: Any,
-    y: Any,
-    groups: Any,
-    folds: Folds,
-    seeds: NDArray[np.int64],
-    stores: Sequence[FoldStore] | None,
-    n_jobs: int | None,
-) -> list[FoldScores]:
-    """Run the folds that no file holds, each of them stored as soon as it is finished."""
-    found: list[FoldScores | None] = [None] * len(folds)
-    if stores is not None:
-        found = [store.load() for store in stores]
-    missing = [fold for fold, one in enumerate(found) if one is None]
-    computed = Parallel(n_jobs=n_jobs)(
-        delayed(_run_fold)(
-            procedure,
-            X,
-            y,
-            groups,
-            fold,
-            *folds[fold],
-            int(seeds[fold]),
-            None if stores is None else stores[fold],
+def _refuse_nested(name: str, rounds: NDArray[np.int64] | None) -> None:
+    if name not in ("accuracy", "balanced_accuracy"):
+        raise ValueError(
+            "interval='nested' is for means of losses a sample, scoring 'accuracy' or "
+            f"'balanced_accuracy', got {name!r}; take interval='corrected'"
         )
-        for fold in missing
-    )
-    for fold, one in zip(missing, computed, strict=True):
-        found[fold] = one
-    return [one for one in found if one is not None]
-
-
-def _run_fold(
-    procedure: Procedure,
-    X: Any,
-    y: Any,
-    groups: Any,
-    fold: int,
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    seed: int,
-    store: FoldStore | None,
-) -> FoldScores:
-    found = procedure.run(X, y, groups, fold=fold, train=train, test=test, seed=seed)
-    if store is not None:
-        store.save(found)
-    return found
+    if rounds is None or len(set(np.bincount(rounds).tolist())) > 1 or np.sum(rounds == 0) < 3:
+        raise ValueError(
+            "interval='nested' needs outer folds in rounds that test every sample once, all of "
+            "the same number of folds from 3 on; give cv as a number and n_repeats, or take "
+            "interval='corrected'"
+        )
 
 
 def _alternative(

@@ -48,7 +48,8 @@ class NestedResult:
         ``DummyClassifier("prior")`` or ``DummyRegressor()``, same folds.
     observed_scores, remeasured_scores : float64 arrays of shape (n_folds,)
         What the search claimed inside each fold (``best_observed_score_``, ``best_score_``); NaN
-        where the selector has no such attribute.
+        where the selector has no such attribute. The ``best_score_`` of a selector that predicts
+        itself is what it chose by: observed, not re-measured.
     optimism, remeasured_optimism : float
         Mean claimed score minus mean honest score. The claim is the best that the search saw,
         maybe of another selection than the one it returned. NaN where nothing was claimed, or

@@ -25,6 +25,7 @@ from bitsieve.evaluation.interval import (
     mean_interval,
     score_range,
 )
+from bitsieve.evaluation.pairs import PairSplit, nested_interval, sample_losses
 from bitsieve.evaluation.predictions import Predictions
 from bitsieve.evaluation.resampling import recomputes, resampled_interval
 
@@ -119,6 +120,50 @@ class ScoredFolds:
         if own is None:
             own = self._at_least(score, abs(score - chance), folds)
         return joined(score, folds, own, bounds=self._bounds_by(values))
+
+    def nested(
+        self,
+        scores: ArrayLike,
+        pairs: Sequence[PairSplit],
+        predicted: Sequence[NDArray[Any]],
+        rounds: NDArray[np.int64],
+    ) -> Interval:
+        """Return the interval by nested cross-validation, never narrower than the exact one.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_folds,)
+        pairs : sequence of PairSplit
+        predicted : sequence of n_pairs arrays
+            What each pair's rule predicts of its test part.
+        rounds : int64 array of shape (n_folds,)
+        """
+        found = self._predictions
+        of_sample = dict(zip(found.sample.tolist(), found.truth.tolist(), strict=True))
+        parts = self._by_class()
+        weights = dict.fromkeys(np.unique(found.truth).tolist(), 1.0)
+        if self._kind == "balanced_accuracy":
+            # Then the mean loss of all samples is the mean over the classes.
+            weights = {
+                one: len(self._samples) / (len(parts) * len(rows))
+                for one, rows in zip(weights, parts, strict=True)
+            }
+        outer = [
+            sample_losses(found.truth[rows], found.predicted[rows], weights)
+            for rows in (found.fold == fold for fold in range(len(self._test_sizes)))
+        ]
+        inner: dict[tuple[int, int], NDArray[np.float64]] = {}
+        for pair, said in zip(pairs, predicted, strict=True):
+            truth = np.array([of_sample[one] for one in pair.test.tolist()])
+            losses = sample_losses(truth, said, weights)
+            n_first = self._test_sizes[pair.first]
+            inner[pair.second, pair.first] = losses[:n_first]
+            inner[pair.first, pair.second] = losses[n_first:]
+        _, (low, high) = nested_interval(outer, inner, rounds, level=self._level)
+        own = self._accuracy() if self._kind == "accuracy" else self._balanced_accuracy()
+        around = Interval(1.0 - high, 1.0 - low)
+        score = float(np.asarray(scores, dtype=np.float64).mean())
+        return joined(score, around, own, bounds=(0.0, 1.0))
 
     def difference(
         self,

@@ -15,6 +15,8 @@
                        calibration.py  probabilities from out-of-fold decisions
                            |
                          model.py      members (member.py, rules.py) that vote; JSON (document.py)
+                           |
+                         measured.py   a panel on a table from elsewhere
 """
 
 from __future__ import annotations
@@ -31,10 +33,12 @@ from bitsieve.panels.classifiers import (
     classifier_by_name,
     predicted_codes,
 )
+from bitsieve.panels.measured import TablePrediction, missing_features, predict_table
 from bitsieve.panels.member import Member
 from bitsieve.panels.model import Panel, PanelPrediction
 from bitsieve.panels.plan import Plan, make_plan
 from bitsieve.panels.rankers import RANKERS, Ranker, ranker_by_name
+from bitsieve.panels.rules import LinearRule, NeighborsRule
 from bitsieve.panels.scaling import Scaling, log_floor
 
 __all__ = [
@@ -43,9 +47,11 @@ __all__ = [
     "Calibration",
     "Classifier",
     "Fitted",
+    "LinearRule",
     "LinearSVM",
     "Member",
     "NearestNeighbors",
+    "NeighborsRule",
     "Panel",
     "PanelPrediction",
     "Plan",
@@ -53,9 +59,12 @@ __all__ = [
     "RidgeLOO",
     "Scaling",
     "ShrunkenLDA",
+    "TablePrediction",
     "classifier_by_name",
     "log_floor",
     "make_plan",
+    "missing_features",
+    "predict_table",
     "predicted_codes",
     "ranker_by_name",
 ]

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve.panels.calibration import Calibration
 from bitsieve.panels.classifiers import predicted_codes
 from bitsieve.panels.race import ALL, Candidate, Race, Ranked
 
@@ -41,7 +42,7 @@ class Rule:
 
     combine: Literal["best", "vote"] = "vote"
     n_members: int = 21
-    tolerance: float | None = None
+    tolerance: float | None = 2.0
     max_features: int | None = None
     parsimony: float = 0.0
     smoothing: float = 0.5
@@ -112,6 +113,32 @@ def scoring_for(codes: NDArray[np.int32], n_classes: int) -> str:
     """
     least = np.bincount(codes, minlength=n_classes).min() / len(codes)
     return "balanced_accuracy" if least < SMALL_CLASS / n_classes else "accuracy"
+
+
+def thresholds_for(
+    name: str, codes: NDArray[np.int32], n_classes: int
+) -> NDArray[np.float64] | None:
+    """Thresholds of the probabilities that serve a score.
+
+    The expected balanced accuracy is greatest where each class is predicted from its own share
+    on, the accuracy where the most probable class is.
+
+    Parameters
+    ----------
+    name : {"accuracy", "balanced_accuracy"}
+    codes : int32 array of shape (n_samples,)
+    n_classes : int
+
+    Returns
+    -------
+    float64 array of shape (n_classes,) or None
+        The share of each class (of at least one sample, sum 1); None where all are equal.
+    """
+    if name == "accuracy":
+        return None
+    counts = np.maximum(np.bincount(codes, minlength=n_classes), 1)
+    shares: NDArray[np.float64] = counts / counts.sum()
+    return shares
 
 
 def score_candidates(race: Race, name: str | None = None) -> Scores:
@@ -285,29 +312,51 @@ def stabilities(race: Race) -> NDArray[np.float64]:
     return out
 
 
+def calibration_of(race: Race, number: int) -> Calibration:
+    """Calibration of a candidate by what it decided out of fold.
+
+    Parameters
+    ----------
+    race : Race
+    number : int
+        Position in ``race.candidates``.
+
+    Returns
+    -------
+    Calibration
+    """
+    decisions = race.decisions[number]
+    return Calibration.fit(
+        decisions.reshape(-1, decisions.shape[-1]),
+        np.tile(race.codes, len(decisions)),
+        race.n_classes,
+    )
+
+
 def score_of_members(race: Race, scores: Scores, members: Sequence[int]) -> float:
-    """Out-of-fold score of the vote of some candidates.
+    """Out-of-fold score of the vote of some candidates, by their mean calibrated probabilities.
 
     Parameters
     ----------
     race : Race
     scores : Scores
     members : sequence of int
-        Positions in ``race.candidates``, best first.
+        Positions in ``race.candidates``.
 
     Returns
     -------
     float
-        Optimistic: the members were chosen on the same samples.
+        Optimistic: members and calibrations were chosen on the same samples.
     """
-    if len(members) == 1:
-        return float(scores.score[members[0]])
-    votes = np.zeros((*race.decisions.shape[1:3], race.n_classes))
+    shape = (*race.decisions.shape[1:3], race.n_classes)
+    total = np.zeros(shape)
     for number in members:
-        votes += np.eye(race.n_classes)[codes_of(race.decisions[number])]
-    # Ties go to the class that the best member says.
-    votes += 0.5 * np.eye(race.n_classes)[codes_of(race.decisions[members[0]])]
-    right = (votes.argmax(axis=-1) == race.codes).mean(axis=0)
+        decisions = race.decisions[number].reshape(-1, race.decisions.shape[-1])
+        total += calibration_of(race, number).apply(decisions).reshape(shape)
+    limits = thresholds_for(scores.name, race.codes, race.n_classes)
+    if limits is not None:
+        total = total / limits
+    right = (total.argmax(axis=-1) == race.codes).mean(axis=0)
     weight = np.ones(len(race.codes))
     if scores.name == "balanced_accuracy":
         counts = np.bincount(race.codes, minlength=race.n_classes)

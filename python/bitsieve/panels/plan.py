@@ -23,7 +23,7 @@ Effort = Literal["quick", "standard", "thorough"]
 EFFORTS: tuple[Effort, ...] = ("quick", "standard", "thorough")
 
 #: Compared where nothing else is asked for.
-SELECTORS = ("f", "relieff", "mrmr", "rfe", "lars")
+SELECTORS = ("relieff", "mrmr", "rfe")
 ESTIMATORS = ("lda", "svm", "ridge")
 
 #: A unit of work takes a millisecond on one core of the machine that the costs were measured on.
@@ -222,12 +222,7 @@ def make_plan(
 
 def _rungs(effort: Effort) -> list[tuple[tuple[str, ...], tuple[str, ...], int, int]]:
     """Return selectors, estimators, inner and outer repeats, from what is asked for downwards."""
-    everything = (
-        (*SELECTORS, *(s for s in ("aggregate",) if s not in SELECTORS)),
-        (*ESTIMATORS, *(c for c in ("knn",) if c not in ESTIMATORS)),
-        5,
-        4,
-    )
+    everything = SELECTORS, ESTIMATORS, 10, 4
     quick = ("f",), ESTIMATORS[:2], 3, 1
     rungs = [everything, (SELECTORS, ESTIMATORS, 3, 2), (SELECTORS, ESTIMATORS, 3, 1), quick]
     return rungs[{"thorough": 0, "standard": 1, "quick": 3}[effort] :]

@@ -26,7 +26,7 @@ from bitsieve.filters import f_test, mrmr, relieff
 from bitsieve.filters.named import FILTERS, NamedFilter, filter_by_name
 from bitsieve.filters.positions import best_first, positions_of_order
 from bitsieve.panels.angles import least_angle_order
-from bitsieve.panels.elimination import elimination_order
+from bitsieve.panels.elimination import elimination_order, sizes_of_steps
 
 __all__ = ["RANKERS", "Ranker", "ranker_by_name"]
 
@@ -42,9 +42,10 @@ _AGGREGATED = ("f", "relieff", "mrmr")
 
 @dataclass(frozen=True, eq=False)
 class _Request:
-    """What a ranking is asked: no feature of Z is constant, and n_features is not above p."""
+    """What a ranking is asked; n_features is not above the features that there are."""
 
     Z: Floats
+    still: NDArray[np.bool_]  # features that are constant, which come last
     codes: Codes
     n_features: int
     n_threads: int
@@ -63,6 +64,9 @@ class Ranker:
         What it is, in plain words.
     is_filter : bool
         Whether it takes milliseconds, so that a race need not spare it.
+    is_averaged : bool
+        Whether a single ranking depends so much on which samples it saw that the ranking of a
+        whole table is the mean of those of its inner training parts.
     """
 
     name: str
@@ -70,12 +74,14 @@ class Ranker:
     is_filter: bool
     _ranking: Callable[[_Request], Order]
     _cost: Callable[[int, int, int, int], float]
+    is_averaged: bool = False
 
     def cost(self, n_samples: int, n_features: int, n_classes: int, n_wanted: int) -> float:
         """Return what one ranking costs, in units of work.
 
         A unit is a millisecond of one core of an Intel Xeon at 2.6 GHz with AVX-512, where
-        ``benchmarks/panels/rankers.py`` measured the formulas. Elsewhere only ratios hold.
+        ``benchmarks/panels/rankers.py`` measured the formulas. Elsewhere only ratios hold. That of
+        the aggregate is for lists which are there already.
         """
         return self._cost(n_samples, n_features, n_classes, min(n_wanted, n_features))
 
@@ -126,23 +132,12 @@ class Ranker:
         array([0, 2, 1])
         """
         check_int("n_features", n_features, 1)
-        order = np.empty(0, dtype=np.int64)
         classes = _in_turn(codes)
         if classes.max(initial=0) < 1:
             raise ValueError("codes must hold two classes or more to rank features by, got one")
-        still = Z.max(axis=0) == Z.min(axis=0)
+        wanted = min(n_features, Z.shape[1])
         lists = {} if others is None else others
-        if not still.any():
-            wanted = min(n_features, Z.shape[1])
-            return self._ranking(_Request(Z, classes, wanted, n_threads, seed, lists))
-        moving = np.flatnonzero(~still)
-        if len(moving):
-            at = np.cumsum(~still) - 1
-            lists = {name: at[found[~still[found]]] for name, found in lists.items()}
-            part = np.ascontiguousarray(Z[:, moving])
-            wanted = min(n_features, len(moving))
-            order = moving[self._ranking(_Request(part, classes, wanted, n_threads, seed, lists))]
-        return np.concatenate([order, np.flatnonzero(still)])[:n_features]
+        return self._ranking(_Request(Z, _constant(Z), classes, wanted, n_threads, seed, lists))
 
 
 def ranker_by_name(name: str) -> Ranker:
@@ -193,6 +188,16 @@ def ranker_by_name(name: str) -> Ranker:
     return _of_filter(found)
 
 
+def _constant(Z: Floats) -> NDArray[np.bool_]:
+    """Which features are; row by row, since most are out after a few."""
+    maybe = np.arange(Z.shape[1])
+    for row in Z[1:]:
+        maybe = maybe[row[maybe] == Z[0, maybe]]
+    still = np.zeros(Z.shape[1], dtype=bool)
+    still[maybe] = True
+    return still
+
+
 def _in_turn(codes: NDArray[np.integer]) -> Codes:
     """Classes numbered in the order in which they come, so that their names decide nothing."""
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
@@ -204,14 +209,18 @@ def _in_turn(codes: NDArray[np.integer]) -> Codes:
 
 def _by_f(ask: _Request) -> Order:
     scores = f_test(ask.Z, ask.codes, task="classification", n_jobs=ask.n_threads)
-    return best_first(scores)[: ask.n_features]
+    return _best(ask, np.asarray(scores))
 
 
 def _by_relieff(ask: _Request) -> Order:
-    return best_first(relieff(ask.Z, ask.codes, n_jobs=ask.n_threads))[: ask.n_features]
+    return _best(ask, relieff(ask.Z, ask.codes, n_jobs=ask.n_threads))
 
 
 def _by_mrmr(ask: _Request) -> Order:
+    return _varying(_by_mrmr_of_varying, ask)
+
+
+def _by_mrmr_of_varying(ask: _Request) -> Order:
     return mrmr(
         ask.Z,
         ask.codes,
@@ -223,7 +232,10 @@ def _by_mrmr(ask: _Request) -> Order:
 
 
 def _by_rfe(ask: _Request) -> Order:
-    return elimination_order(ask.Z, ask.codes)[: ask.n_features]
+    order = elimination_order(ask.Z, ask.codes)
+    if ask.still.any():  # their coefficients are 0, but for rounding
+        order = np.concatenate([order[~ask.still[order]], np.flatnonzero(ask.still)])
+    return order[: ask.n_features]
 
 
 def _by_lars(ask: _Request) -> Order:
@@ -236,14 +248,14 @@ def _by_positions(ask: _Request) -> Order:
     lists = ask.others or {
         name: RANKERS[name]._ranking(replace(ask, n_features=depth)) for name in _AGGREGATED
     }
-    total = np.zeros(p, dtype=np.int64)
+    total = np.zeros(p)
     for order in lists.values():
         total += positions_of_order(order[:depth], p)
-    return best_first(-total)[: ask.n_features]
+    return _best(ask, -total)
 
 
 def _of_filter(found: NamedFilter) -> Ranker:
-    def ranking(ask: _Request) -> Order:
+    def of_varying(ask: _Request) -> Order:
         ranked = found.rank(
             ask.Z,
             ask.codes,
@@ -251,15 +263,24 @@ def _of_filter(found: NamedFilter) -> Ranker:
             n_jobs=ask.n_threads,
             random_state=ask.seed,
         )
-        if ranked.order is None:
-            return best_first(ranked.scores)[: ask.n_features]
-        return _filled(ranked.order, ask)
+        return _best(ask, ranked.scores) if ranked.order is None else _filled(ranked.order, ask)
+
+    is_quick = found.name != "jmi3"  # of triples
 
     def cost(n: int, p: int, n_classes: int, n_wanted: int) -> float:
-        # Of those in named.py the dear ones compare samples in pairs, or features with features.
-        return 1e-6 * n * p * (n + n_wanted)
+        values = n * p / 1e6
+        if not found.greedy:
+            return values * (20 + 0.3 * n)
+        return values * (30 + 0.5 * n_wanted if is_quick else 0.7 * n_wanted**2)
 
-    return Ranker(found.name, found.about, True, ranking, cost)
+    return Ranker(found.name, found.about, is_quick, lambda ask: _varying(of_varying, ask), cost)
+
+
+def _best(ask: _Request, scores: Floats) -> Order:
+    """Order by falling score."""
+    if ask.still.any():
+        scores = np.where(ask.still, -np.inf, scores)
+    return best_first(scores)[: ask.n_features]
 
 
 def _filled(order: Order, ask: _Request) -> Order:
@@ -270,15 +291,59 @@ def _filled(order: Order, ask: _Request) -> Order:
     return order[: ask.n_features]
 
 
+def _varying(ranking: Callable[[_Request], Order], ask: _Request) -> Order:
+    """Rank features that vary, and put the others behind them."""
+    if not ask.still.any():
+        return ranking(ask)
+    varying, still = np.flatnonzero(~ask.still), np.flatnonzero(ask.still)
+    if not len(varying):
+        return still[: ask.n_features]
+    part = replace(
+        ask,
+        Z=np.ascontiguousarray(ask.Z[:, varying]),
+        still=np.zeros(len(varying), dtype=bool),
+        n_features=min(ask.n_features, len(varying)),
+    )
+    return np.concatenate([varying[ranking(part)], still])[: ask.n_features]
+
+
+def _cost_of_f(n: int, p: int, n_classes: int, n_wanted: int) -> float:
+    return 0.3 + n * p / 6e5 + p / 1e4
+
+
+def _cost_of_relieff(n: int, p: int, n_classes: int, n_wanted: int) -> float:
+    return 0.5 + n * p / 1e6 * (3.5 + 0.035 * n) + p / 1e4
+
+
+def _cost_of_mrmr(n: int, p: int, n_classes: int, n_wanted: int) -> float:
+    return 1 + n * p / 1e6 * (8 + 0.047 * n_wanted) + p / 1e4 * (1 + 0.052 * n_wanted)
+
+
+def _cost_of_rfe(n: int, p: int, n_classes: int, n_wanted: int) -> float:
+    n_machines = n_classes if n_classes > 2 else 1
+    n_steps = sum(1 for _ in sizes_of_steps(p))
+    return n_steps * (0.03 + 8e-6 * n_machines * n**2) + n * p / 4.5e4
+
+
+def _cost_of_lars(n: int, p: int, n_classes: int, n_wanted: int) -> float:
+    paths, share = (n_classes, 0.5) if n_classes > 2 else (1, 1.0)  # side by side costs less
+    n_steps = min(paths * (n - 1), 1.15 * n_wanted, 1.15 * p)
+    return 1 + n_steps * (0.03 + 0.0005 * n + share * (p / 5e4 + n * p / 3e6))
+
+
+def _cost_of_positions(n: int, p: int, n_classes: int, n_wanted: int) -> float:
+    return 0.2 + p / 1.2e4  # of lists that are there
+
+
 #: The rankers that are built in, by name.
 RANKERS: dict[str, Ranker] = {
     entry.name: entry
     for entry in (
-        Ranker("f", "F of the analysis of variance", True, _by_f, lambda n, p, c, k: 1.0),
-        Ranker("relieff", "ReliefF, 10 neighbors", True, _by_relieff, lambda n, p, c, k: 1.0),
-        Ranker("mrmr", "F over correlation (mRMR)", True, _by_mrmr, lambda n, p, c, k: 1.0),
-        Ranker("rfe", "elimination by a linear SVM", False, _by_rfe, lambda n, p, c, k: 1.0),
-        Ranker("lars", "least angle regression", False, _by_lars, lambda n, p, c, k: 1.0),
-        Ranker("aggregate", "mean rank of filters", True, _by_positions, lambda n, p, c, k: 1.0),
+        Ranker("f", "F of the analysis of variance", True, _by_f, _cost_of_f),
+        Ranker("relieff", "ReliefF, 10 neighbors", True, _by_relieff, _cost_of_relieff),
+        Ranker("mrmr", "F over correlation (mRMR)", True, _by_mrmr, _cost_of_mrmr),
+        Ranker("rfe", "elimination by a linear SVM", False, _by_rfe, _cost_of_rfe, True),
+        Ranker("lars", "least angle regression", False, _by_lars, _cost_of_lars),
+        Ranker("aggregate", "mean rank of filters", True, _by_positions, _cost_of_positions),
     )
 }

@@ -4,9 +4,13 @@
 
     history ----> convergence.py: convergence_info (numbers) -> plot_convergence (PNG, SVG, PDF)
     supports ---> selection.py: one row a feature, selection.csv
+    X, y -------> statistics.py: direction, means, p and substitutes of each feature, its columns
     predictions -> predictions.py: one row a sample and outer fold, predictions.csv
     scores -----> ranking.py: one row a feature, ranking.csv, a table; bars.py: a picture
-    outcome ----> outcome.py: the table on the terminal and the sentences under it
+    outcome ----> outcome.py: the numbers of a search and their sentences; table.py: the table
+    panel ------> panel.py: the numbers of a panel and their sentences; page.py: the page
+    limits -----> path.py: error against the size of the panel (numbers -> path.png)
+    outputs ----> reliability.py: probabilities against what came true (numbers -> calibration.png)
     everything -> record.py: what is needed to repeat the run, run.json
 
 Each file is written whole or not at all (``bitsieve/_files.py``).
@@ -21,29 +25,58 @@ from bitsieve._files import write_atomically
 from bitsieve.report.bars import RankingInfo, plot_ranking, ranking_info
 from bitsieve.report.convergence import ConvergenceInfo, convergence_info, plot_convergence
 from bitsieve.report.outcome import Outcome, printable
+from bitsieve.report.page import panel_page
+from bitsieve.report.panel import (
+    ClassRow,
+    Compared,
+    External,
+    PanelFeature,
+    PanelOutcome,
+    Site,
+)
+from bitsieve.report.path import PathInfo, PathPoint, path_info, plot_path
 from bitsieve.report.predictions import prediction_rows, write_predictions_csv
 from bitsieve.report.ranking import Ranking, ranking_rows, ranking_table, write_ranking_csv
 from bitsieve.report.record import environment, file_identity, write_run_json
-from bitsieve.report.selection import selection_rows, write_selection_csv
+from bitsieve.report.reliability import ReliabilityInfo, plot_reliability, reliability_info
+from bitsieve.report.selection import panel_table, selection_rows, write_selection_csv
+from bitsieve.report.statistics import FeatureStatistics, feature_statistics
 from bitsieve.report.table import STACKED_BELOW, outcome_table
 
 __all__ = [
     "STACKED_BELOW",
+    "ClassRow",
+    "Compared",
     "ConvergenceInfo",
+    "External",
+    "FeatureStatistics",
     "Outcome",
+    "PanelFeature",
+    "PanelOutcome",
+    "PathInfo",
+    "PathPoint",
     "Ranking",
     "RankingInfo",
+    "ReliabilityInfo",
+    "Site",
     "convergence_info",
     "environment",
+    "feature_statistics",
     "file_identity",
     "outcome_table",
+    "panel_page",
+    "panel_table",
+    "path_info",
     "plot_convergence",
+    "plot_path",
     "plot_ranking",
+    "plot_reliability",
     "prediction_rows",
     "printable",
     "ranking_info",
     "ranking_rows",
     "ranking_table",
+    "reliability_info",
     "selection_rows",
     "write_atomically",
     "write_predictions_csv",

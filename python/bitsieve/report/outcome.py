@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve.report.measure import Measure
 from bitsieve.report.selection import selection_rows
 
 if TYPE_CHECKING:
     from bitsieve.evaluation import NestedResult
 
 __all__ = ["Outcome", "counted", "printable"]
-
-_ERRORS = {"accuracy": "error", "balanced_accuracy": "balanced error"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +103,12 @@ class Outcome:
     @property
     def measure(self) -> str:
         """What is shown: "error" for accuracy, else the scorer's name."""
-        return _ERRORS.get(self.scoring, self.scoring.replace("_", " "))
+        return Measure(self.scoring).name
 
     @property
     def is_error(self) -> bool:
         """Whether scores are shown as an error, 1 minus the score, in percent."""
-        return self.scoring in _ERRORS
+        return Measure(self.scoring).is_error
 
     @property
     def selected_names(self) -> list[str]:
@@ -148,18 +147,14 @@ class Outcome:
 
     def shown(self, score: float) -> str:
         """Return a score as it is shown: 12.3 % for an error, 0.877 otherwise."""
-        if np.isnan(score):
-            return "not measured"
-        return f"{100.0 * (1.0 - score):.1f} %" if self.is_error else f"{score:.3f}"
+        return Measure(self.scoring).shown(score)
 
     def interval_text(self) -> str:
         """Return the honest interval as text, such as "95 % interval 6.0 % to 20.0 %"."""
         if self.nested is None or np.isnan(self.nested.interval.low):
             return "no interval"
-        low, high = self.nested.interval
-        if self.is_error:
-            low, high = high, low
-        return f"{100 * self.nested.level:g} % interval {self.shown(low)} to {self.shown(high)}"
+        span = Measure(self.scoring).span(self.nested.interval)
+        return f"{100 * self.nested.level:g} % interval {span}"
 
     def sentences(self) -> list[str]:
         """Say what each number is, and which of them may be published.

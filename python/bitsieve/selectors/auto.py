@@ -17,10 +17,10 @@ from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
+from bitsieve.filters.positions import positions_of_scores
 from bitsieve.fitness.cv import make_splits
 from bitsieve.fitness.splits import FreshFolds
 from bitsieve.panels import choice, race
-from bitsieve.panels.calibration import Calibration
 from bitsieve.panels.classifiers import classifier_by_name
 from bitsieve.panels.member import Member
 from bitsieve.panels.model import Panel
@@ -68,7 +68,8 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
     max_features : int or None, default None
         Different features that the panel may need to predict, all members of a vote together.
     combine : {"auto", "best", "vote"}, default "auto"
-        One candidate, or the vote of up to 21 of the best.
+        One candidate, or the vote of up to 21 that lie within two paired standard errors of the
+        best: the mean of their calibrated probabilities. "auto" is the vote.
     parsimony : float, default 0.0
         The smallest candidate within so many paired standard errors of the best is taken in its
         place. It makes panels smaller and predictions worse.
@@ -83,8 +84,9 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
     n_repeats : int or None, default None
         Repeats of the inner folds; None leaves them to the effort (3).
     scoring : {"accuracy", "balanced_accuracy"} or None, default None
-        What candidates are compared by. None means the accuracy, and the balanced accuracy where
-        the smallest class has under 0.8 of an equal share (40 % of two classes).
+        What candidates are compared by, and what predictions serve. None means the accuracy, and
+        the balanced accuracy where the smallest class has under 0.8 of an equal share (40 % of two
+        classes): a class is then predicted from its share of the samples on, not from one half on.
     effort : {"quick", "standard", "thorough"}, default "standard"
         What is compared where nothing else is said.
     max_time : float or None, default None
@@ -101,6 +103,10 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         The features that are needed to predict.
     n_features_ : int
         How many those are.
+    scores_ : float64 array of shape (n_features_in_,)
+        Share of the members that use a feature.
+    ranking_ : int64 array of shape (n_features_in_,)
+        By these scores; 1 is the best, ties go to the lower index.
     classes_ : array of shape (n_classes,)
     panel_ : bitsieve.panels.Panel
         What predicts; ``panel_.save("panel.json")`` hands it to others.
@@ -224,19 +230,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         codes, n_classes = table.codes.astype(np.int32), len(table.classes)
         logs = self._logs(values)
         plan = self.plan(table.n_samples, table.n_features, n_classes, n_logs=len(logs))
-        splits = make_splits(
-            self.cv,
-            table.X,
-            table.y,
-            codes=codes,
-            classes=table.classes,
-            n_repeats=plan.n_repeats,
-            resample=True,
-            groups=groups,
-            random_state=0,
-        )
-        assert isinstance(splits, FreshFolds)
-        folds = splits.folds(self.seed_)
+        folds = self._folds(table, codes, plan.n_repeats, groups, self.seed_)
         design = Design(
             plan.selectors,
             plan.estimators,
@@ -249,7 +243,9 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         raced = race.run_race(
             values, codes, n_classes, design, folds, seed=self.seed_ % 2**32, n_jobs=n_jobs
         )
-        ranked = race.rank_table(values, codes, design, seed=self.seed_ % 2**32, n_threads=n_jobs)
+        ranked = race.rank_table(
+            values, codes, design, raced.orders, seed=self.seed_ % 2**32, n_threads=n_jobs
+        )
         self.classes_, self.plan_ = table.classes, plan
         self._choose(values, raced, ranked)
         return self
@@ -310,7 +306,8 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         -------
         array of shape (n_samples,)
         """
-        return self.panel_.predict(self._checked(X))
+        values = self._checked(X)
+        return self.panel_.predict(values)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Predict probabilities of the classes, calibrated on the inner out-of-fold decisions.
@@ -324,15 +321,21 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         float64 array of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        return self.panel_.predict_proba(self._checked(X))
+        values = self._checked(X)
+        return self.panel_.predict_proba(values)
 
-    def refit(self, X: Any, y: Any) -> NDArray[np.bool_]:
+    def refit(
+        self, X: Any, y: Any, *, groups: ArrayLike | None = None, random_state: Any = None
+    ) -> NDArray[np.bool_]:
         """Select on other samples with the settings of the chosen panel held.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features_in_)
         y : array-like of shape (n_samples,)
+        groups : array-like of shape (n_samples,) or None, default None
+        random_state : int, Generator, RandomState or None, default None
+            Seed of the inner folds; None means ``seed_``.
 
         Returns
         -------
@@ -342,18 +345,39 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         check_is_fitted(self, "panel_")
         table = Table(self._checked(X), y, task="classification")
         assert table.codes is not None
+        seed = self.seed_ if random_state is None else key_of(random_state)
         support = np.zeros(table.n_features, dtype=bool)
         values = np.ascontiguousarray(table.X, dtype=np.float64)
+        codes = table.codes.astype(np.int32)
         design = replace(
             self._design,
             selectors=tuple(dict.fromkeys(m.selector for m in self._members if m.selector != ALL)),
+            logs=tuple(dict.fromkeys(m.log for m in self._members)),
         )
-        ranked = race.rank_table(
-            values, table.codes.astype(np.int32), design, seed=self.seed_ % 2**32
-        )
+        folds = self._folds(table, codes, self.plan_.n_repeats, groups, seed)
+        parts = race.rank_parts(values, codes, design, folds, seed=seed % 2**32)
+        ranked = race.rank_table(values, codes, design, parts, seed=seed % 2**32)
         for candidate in self._members:
             support[ranked.features(candidate)] = True
         return support
+
+    def _folds(
+        self, table: Table, codes: NDArray[np.int32], n_repeats: int, groups: Any, seed: int
+    ) -> NDArray[np.int32]:
+        """Return the inner test fold of each sample in each repeat."""
+        splits = make_splits(
+            self.cv,
+            table.X,
+            table.y,
+            codes=codes,
+            classes=table.classes,
+            n_repeats=n_repeats,
+            resample=True,
+            groups=groups,
+            random_state=0,
+        )
+        assert isinstance(splits, FreshFolds)
+        return splits.folds(seed)
 
     def _choose(self, X: NDArray[np.float64], raced: Race, ranked: Ranked) -> None:
         """Set the fitted attributes from a race."""
@@ -365,11 +389,16 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             max_features=self.max_features,
             parsimony=float(self.parsimony),
         )
-        maker = _Maker(X, raced, ranked, self.classes_, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        limits = choice.thresholds_for(scores.name, raced.codes, raced.n_classes)
+        maker = _Maker(X, raced, ranked, self.classes_, names, limits)
         chosen = choice.choose(raced, scores, ranked, rule)
         self.panel_ = self.best_estimator_ = maker.panel(chosen.members)
         self.scoring_ = scores.name
         self.support_ = self.panel_.support
+        uses = [member.features for member in self.panel_.members]
+        self.scores_ = np.bincount(np.concatenate(uses), minlength=X.shape[1]) / len(uses)
+        self.ranking_ = positions_of_scores(self.scores_)
         self.n_features_ = int(self.support_.sum())
         self.best_score_ = choice.score_of_members(raced, scores, chosen.members)
         self._design, self._members = raced.design, [raced.candidates[c] for c in chosen.members]
@@ -404,7 +433,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         check_choice("stability", self.stability, (None, "filter"))
         check_choice("scoring", self.scoring, (None, "accuracy", "balanced_accuracy"))
         if self.parsimony != 0:
-            check_number("parsimony", self.parsimony, 0, np.inf)
+            check_number("parsimony", self.parsimony, 0, np.inf, closed="left")
         if self.max_time is not None:
             check_number("max_time", self.max_time, 0, np.inf)
         for name in _listed("selectors", self.selectors) or ():
@@ -462,8 +491,10 @@ class _Maker:
         ranked: Ranked,
         classes: NDArray[Any],
         names: NDArray[Any] | None,
+        thresholds: NDArray[np.float64] | None,
     ) -> None:
         self._X, self._race, self._ranked = X, raced, ranked
+        self._thresholds = None if thresholds is None else thresholds.tolist()
         self._classes = classes
         self._names = None if names is None else [str(name) for name in names]
         self._place = {one: number for number, one in enumerate(raced.candidates)}
@@ -487,11 +518,17 @@ class _Maker:
                 features=one.features,
                 scaling=self._ranked.scalings[way.log].restricted(one.features),
                 classifier=way.classifier,
-                calibration=self._calibration(way),
+                calibration=choice.calibration_of(self._race, self._place[way]),
                 selector=way.selector,
             )
         members = [self._known[one] for one in candidates]
-        return Panel.of(members, self._classes, self._X.shape[1], self._names)
+        return Panel.of(
+            members,
+            self._classes,
+            self._X.shape[1],
+            self._names,
+            thresholds=self._thresholds,
+        )
 
     def beside(self, best: Candidate, scores: choice.Scores, size: int) -> dict[str, Panel]:
         """Return what is always scored beside the panel."""
@@ -511,14 +548,6 @@ class _Maker:
             number = max(mine, key=lambda c: (round(float(scores.score[c]), 12), -c))
             found["filter of the same size"] = self.panel([number])
         return found
-
-    def _calibration(self, candidate: Candidate) -> Calibration:
-        decisions = self._race.decisions[self._place[candidate]]
-        return Calibration.fit(
-            decisions.reshape(-1, decisions.shape[-1]),
-            np.tile(self._race.codes, len(decisions)),
-            self._race.n_classes,
-        )
 
 
 def _listed(name: str, value: Any) -> tuple[str, ...] | None:

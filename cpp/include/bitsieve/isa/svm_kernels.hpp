@@ -44,7 +44,7 @@ struct SvmKernels {
   // objective most. Ties go to the lowest index. Multiplications and additions are rounded each, so
   // that the bits are the same on every instruction set.
   // Cost: 6 loads and a store of a vector for each vector of samples. Limit: the latency of two
-  // searches of a maximum, one after the other, about 70 ns a step, up to 100 samples.
+  // searches of a maximum, one after the other, about 90 ns a step, up to 100 samples.
   SvmViolation (*optimise)(const SvmState& state, double tolerance, std::uint64_t most,
                            std::uint64_t& steps);
 };

@@ -1,0 +1,497 @@
+"""One job of ``bitsieve select --method auto``: read, plan, compare, outer folds, page, files.
+
+::
+
+    FILE or --dataset -> plan (said beforehand) -> panel from all samples -> outer folds
+                                                        |                        |
+                                        --external, opened now and once      stability
+                                                        |                        |
+                       Ctrl-C: what there is so far is written, exit code 130
+                       (SIGTERM likewise, 143)
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from bitsieve._errors import DuplicateSamplesWarning
+from bitsieve._once import said_once
+from bitsieve._threads import effective_n_jobs
+from bitsieve.cli.doubts import (
+    warn_of_covariates,
+    warn_of_doubts,
+    warn_of_few_samples,
+    warn_of_small_classes,
+)
+from bitsieve.cli.elsewhere import external_of
+from bitsieve.cli.folder import refuse_other_run
+from bitsieve.cli.found import Folds, Measured, panel_outcome
+from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
+from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
+from bitsieve.cli.signals import what_stopped
+from bitsieve.cli.terminal import console_of_stdout, rendered, say
+from bitsieve.data import read_covariates
+from bitsieve.data.doubts import refused_target
+from bitsieve.report import (
+    PanelOutcome,
+    panel_page,
+    path_info,
+    plot_path,
+    plot_reliability,
+    write_predictions_csv,
+    write_run_json,
+    write_selection_csv,
+)
+
+__all__ = ["FILES", "AutoJob", "FinishedAuto"]
+
+#: What a job may write into its folder.
+FILES = (
+    "selection.csv", "predictions.csv", "run.json", "panel.json", "path.png", "calibration.png",
+)  # fmt: skip
+#: Groups of which one is left out each, rather than folds of several drawn.
+MOST_SITES = 10
+#: Those that need outer folds.
+_OF_FOLDS = ("predictions.csv", "path.png", "calibration.png")
+
+
+@dataclass(frozen=True)
+class AutoJob:
+    """Everything that the command line was asked for; see ``bitsieve select --help``."""
+
+    file: Path | None
+    target: str | None
+    dataset: str | None
+    orient: Literal["auto", "samples", "features"]
+    index: str | None
+    groups: str | None
+    drop: tuple[str, ...]
+    duplicates: Literal["error", "mean", "max", "first"]
+    decimal: str
+    method: str
+    seed: int | None
+    n_jobs: int | None
+    checkpoint: Path | None
+    out: Path
+    force: bool
+    progress: bool | None
+    cv: int | None
+    outer_folds: int | None
+    scoring: str | None
+    n_repeats: int | None
+    max_features: int | None
+    selectors: tuple[str, ...] | None
+    estimators: tuple[str, ...] | None
+    combine: str
+    parsimony: float
+    stability: str | None
+    log: str
+    effort: Literal["quick", "standard", "thorough"]
+    planned_time: float | None
+    outer_repeats: int | None
+    restrict: Path | None
+    external: Path | None
+    covariates: tuple[str, ...] | None
+
+    def run(self) -> FinishedAuto:
+        """Run the job.
+
+        Returns
+        -------
+        FinishedAuto
+            With ``stop`` where Ctrl-C or SIGTERM stopped it after there was a panel.
+
+        Raises
+        ------
+        ValueError
+            For bad input, before anything long starts.
+        OSError
+            Where a file cannot be read.
+        KeyboardInterrupt
+            Where Ctrl-C came before there was a panel.
+        """
+        start = time.perf_counter()
+        self._check_options()
+        refuse_file(self.out)
+        data = self._load()
+        folds = self._folds(data)
+        if not self.force:
+            repeat = self._repeat(self.seed)
+            refuse_other_run(self.out, FILES, repeat=repeat, identity=data.identity)
+        seed = secrets.randbits(32) if self.seed is None else self.seed
+        selector, plan = self._selector(data, folds, seed)
+        make_folder(self.out)
+        if self.progress is None:
+            say(data.summary())
+            said = f"Plan: {plan.text(effective_n_jobs(self.n_jobs))}"
+            say(rendered(console_of_stdout(), said).rstrip("\n"))
+        warn_of_doubts(data)
+        warn_of_small_classes(data, outer_folds=folds.outer, cv=folds.inner)
+        warn_of_few_samples(data)
+        with warnings.catch_warnings():
+            # Said above, once and by name; scikit-learn says it again in every fold.
+            warnings.filterwarnings("ignore", message="The least populated class")
+            found = Measured(data=data, selector=selector, plan=plan, folds=folds)
+            if self.covariates is not None:
+                found.covariates = self._covariates(data)
+                found.covariate_check = warn_of_covariates(data, found.covariates)
+            return self._measure(found, start)
+
+    def _check_options(self) -> None:
+        """Refuse what no data could make right."""
+        if self.outer_folds == 1:
+            raise ValueError("--outer-folds must be 0 (none) or at least 2, got 1")
+        if self.outer_repeats is not None and self.outer_folds == 0:
+            raise ValueError(
+                "--outer-repeats repeats outer folds, but --outer-folds 0 asks for none: leave "
+                "one of them out"
+            )
+        if self.scoring not in (None, "accuracy", "balanced_accuracy"):
+            raise ValueError(
+                f"--scoring {self.scoring} cannot choose a panel: --method auto takes accuracy or "
+                "balanced_accuracy; --method bspsa takes any scorer"
+            )
+        if self.covariates is not None and self.dataset is not None:
+            raise ValueError(
+                f"--covariates names columns of a FILE, but --dataset {self.dataset} is a bundled "
+                "data set, which is taken as it is: leave it out"
+            )
+        for option in ("restrict", "external"):
+            path = getattr(self, option)
+            if path is not None and not path.is_file():
+                raise ValueError(f"--{option} {path}: no such file")
+
+    def _load(self) -> JobInput:
+        data = load_input(
+            self.file,
+            self.dataset,
+            target=self.target,
+            orient=self.orient,
+            index=self.index,
+            groups=self.groups,
+            drop=(*self.drop, *(self.covariates or ())),
+            duplicates=self.duplicates,
+            decimal=self.decimal,
+        )
+        refused = refused_target(data.table)
+        if refused is not None:
+            raise ValueError(f"{data.source}: {refused}")
+        if self.restrict is not None:
+            data = data.restricted(self.restrict)
+        return data
+
+    def _covariates(self, data: JobInput) -> Any:
+        """Read the columns that are compared with and not selected from."""
+        assert self.file is not None
+        assert self.covariates is not None
+        return read_covariates(
+            self.file,
+            self.covariates,
+            target=self.target,
+            orient=self.orient,
+            index=self.index or "auto",
+            duplicates=self.duplicates,
+            decimal=self.decimal,
+        )
+
+    def _folds(self, data: JobInput) -> Folds:
+        """Return the inner and outer folds; of few groups, such as sites, one is left out each."""
+        table, outer, inner = data.table, self.outer_folds, self.cv
+        sites = 0
+        if table.groups is not None:
+            n_groups = int(table.groups.max()) + 1
+            if outer is None and 3 <= n_groups <= MOST_SITES:
+                outer = sites = n_groups
+                inner = min(5, n_groups - 1) if inner is None else inner
+        found = Folds(5 if outer is None else outer, 5 if inner is None else inner, sites > 0)
+        check_folds(
+            table, outer_folds=found.outer, cv=found.inner, scoring=self.scoring or "accuracy"
+        )
+        return found
+
+    def _selector(self, data: JobInput, folds: Folds, seed: int) -> tuple[Any, Any]:
+        """Return the unfitted selector, and the plan that it follows."""
+        from bitsieve import AutoSelector
+        from bitsieve.panels import log_floor
+        from bitsieve.panels.choice import scoring_for
+
+        table = data.table
+        assert table.codes is not None
+        assert table.classes is not None
+        n_classes = len(table.classes)
+        settings: dict[str, Any] = {
+            "combine": self.combine,
+            "stability": self.stability,
+            "log": self.log,
+            "scoring": self.scoring or scoring_for(table.codes, n_classes),
+        }
+        selector = AutoSelector(
+            **settings,
+            selectors="auto" if self.selectors is None else self.selectors,
+            estimators="auto" if self.estimators is None else self.estimators,
+            max_features=self.max_features,
+            parsimony=self.parsimony,
+            cv=folds.inner,
+            n_repeats=self.n_repeats,
+            effort=self.effort,
+            max_time=self.planned_time,
+            n_jobs=self.n_jobs,
+            random_state=seed,
+        )
+        plan = selector.plan(
+            table.n_samples,
+            table.n_features,
+            n_classes,
+            outer_folds=folds.outer,
+            outer_repeats=1 if folds.is_by_site else self.outer_repeats,
+            n_logs=2 if self.log == "both" and log_floor(table.X) is not None else 1,
+        )
+        if self.planned_time is not None:
+            # The time was that of the whole job: what it left is now said name by name.
+            selector.set_params(estimators=plan.estimators, n_repeats=plan.n_repeats, max_time=None)
+            if self.stability is None:
+                selector.set_params(selectors=plan.selectors)
+        return selector, plan
+
+    def _measure(self, found: Measured, start: float) -> FinishedAuto:
+        """Make the panel, then measure it; what a signal cuts short is left out."""
+        stop, selector, data = None, found.selector, found.data
+        try:
+            with said_once():
+                with _timed(found, "panel", start):
+                    selector.fit(found.X, data.y, groups=data.table.groups)
+                    found.panel = selector.panel_
+                if self.external is not None:
+                    found.external = external_of(self, found)
+                with warnings.catch_warnings():  # said of all samples by the fit
+                    warnings.simplefilter("ignore", DuplicateSamplesWarning)
+                    if found.folds.outer:
+                        with _timed(found, "outer folds"):
+                            found.nested = self._outer_folds(found)
+                    with _timed(found, "stability"):
+                        found.stability = self._stability(found)
+        except KeyboardInterrupt as error:
+            if found.panel is None:
+                raise
+            stop = error
+        found.stopped = None if stop is None else what_stopped(stop)[0]
+        with _timed(found, "statistics"):
+            found.statistics  # noqa: B018  # made here, and kept
+        outcome = panel_outcome(found)
+        return FinishedAuto(self, found, outcome, self._record(found, outcome), stop)
+
+    def _outer_folds(self, found: Measured) -> Any:
+        from sklearn.base import clone
+        from sklearn.model_selection import LeaveOneGroupOut
+
+        from bitsieve.evaluation import covariates_alternative, nested_cross_validate
+
+        selector, plan, data = found.selector, found.plan, found.data
+        is_by_site = found.folds.is_by_site
+        if self.progress is None and sys.stderr.isatty():
+            n_parts = plan.outer_folds * plan.outer_repeats
+            sys.stderr.write(
+                f"Repeating all of it in {n_parts} outer folds for the honest number.\n"
+            )
+        result = nested_cross_validate(
+            clone(selector).set_params(n_jobs=1),  # a process a fold is faster
+            None,
+            found.X,
+            data.y,
+            cv=LeaveOneGroupOut() if is_by_site else found.folds.outer,
+            n_repeats=1 if is_by_site else plan.outer_repeats,
+            scoring=selector.scoring,
+            groups=data.table.groups,
+            n_jobs=effective_n_jobs(self.n_jobs),
+            random_state=selector.random_state,
+            checkpoint=None if self.checkpoint is None else str(self.checkpoint),
+        )
+        if found.covariates is None:
+            return result
+        alone = covariates_alternative(result, found.covariates, data.y)
+        return replace(result, alternatives={**result.alternatives, alone.name: alone})
+
+    def _stability(self, found: Measured) -> Any:
+        from bitsieve.evaluation import selection_stability
+
+        data = found.data
+        return selection_stability(
+            found.selector,
+            found.X,
+            data.y,
+            folds=None if found.nested is None else found.nested.supports,
+            groups=data.table.groups,
+            n_jobs=effective_n_jobs(self.n_jobs),
+            random_state=found.selector.random_state,
+        )
+
+    def _record(self, found: Measured, outcome: PanelOutcome) -> dict[str, Any]:
+        """Return everything that run.json holds."""
+        seed = found.selector.random_state
+        parameters = parameters_of(self)
+        parameters["seed"] = seed
+        stability = found.stability
+        return {
+            **record_of(found.data, self._repeat(seed), found.stopped is not None),
+            "parameters": parameters,
+            "selector": found.selector.get_params(deep=False),
+            "seed": seed,
+            "plan": {**found.plan.as_dict(), "text": found.plan.text()},
+            "results": outcome.results(),
+            "seconds": found.seconds,
+            "stability": None if stability is None else stability.as_dict(),
+            "covariates": None
+            if found.covariate_check is None
+            else {"names": self.covariates, "text": found.covariate_check.text()},
+            "external": None if found.external is None else found.external.as_dict(),
+            "substitutes": found.statistics.substitutes_record(found.data.names),
+            "candidates": found.selector.candidates_.to_dict("records"),
+            "path": found.selector.path_.to_dict("records"),
+            "statements": outcome.statements(),
+            "files": [str(self.out / name) for name in files_of(found)],
+        }
+
+    def _repeat(self, seed: int | None) -> str:
+        """Return a command that gives the same numbers, the seed spelled out."""
+        options = {
+            "target": self.target,
+            "dataset": self.dataset,
+            "orient": None if self.orient == "auto" else self.orient,
+            "index": self.index,
+            "groups": self.groups,
+            "drop": self.drop,
+            "duplicates": None if self.duplicates == "error" else self.duplicates,
+            "decimal": None if self.decimal == "." else self.decimal,
+            "method": self.method.lower(),
+            "max-features": self.max_features,
+            "selectors": _joined(self.selectors),
+            "estimators": _joined(self.estimators),
+            "combine": None if self.combine == "auto" else self.combine,
+            "parsimony": self.parsimony or None,
+            "stability": self.stability,
+            "log": None if self.log == "auto" else self.log,
+            "time": None if self.planned_time is None else f"{self.planned_time:g}s",
+            "scoring": self.scoring,
+            "cv": self.cv,
+            "repeats": self.n_repeats,
+            "outer-folds": self.outer_folds,
+            "outer-repeats": self.outer_repeats,
+            "restrict": self.restrict,
+            "external": self.external,
+            "covariates": _joined(self.covariates),
+            "seed": seed,
+        }
+        flag = "" if self.effort == "standard" else f" --{self.effort}"
+        return command_of("select", self.file, options) + flag
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedAuto:
+    """A job that has run: what it found, its record, and what stopped it early."""
+
+    job: AutoJob
+    found: Measured
+    outcome: PanelOutcome
+    record: dict[str, Any]
+    stop: KeyboardInterrupt | None
+
+    @property
+    def files(self) -> list[str]:
+        """Names of the files that the job writes."""
+        return files_of(self.found)
+
+    def write(self) -> None:
+        """Write the files; those that this run has not, of an earlier one, are removed.
+
+        Raises
+        ------
+        OSError
+            Of the first file that cannot be written, after all of them were tried.
+        """
+        writers = {
+            "run.json": self._write_record,
+            "panel.json": self._write_panel,
+            "selection.csv": self._write_selection,
+            "predictions.csv": self._write_predictions,
+            "path.png": self._write_path,
+            "calibration.png": self._write_calibration,
+        }
+        files = self.files
+        try_all(*(writers[name] for name in writers if name in files))
+        for name in set(FILES) - set(files):
+            (self.job.out / name).unlink(missing_ok=True)
+
+    def _write_record(self) -> None:
+        write_run_json(self.job.out / "run.json", self.record)
+
+    def _write_panel(self) -> None:
+        self.found.panel.save(self.job.out / "panel.json")
+
+    def _write_selection(self) -> None:
+        nested = self.found.nested
+        write_selection_csv(
+            self.job.out / "selection.csv",
+            self.found.data.names,
+            self.found.support,
+            None if nested is None else nested.n_times_selected,
+            0 if nested is None else nested.n_folds,
+            statistics=self.found.statistics,
+        )
+
+    def _write_predictions(self) -> None:
+        assert self.found.nested is not None
+        write_predictions_csv(
+            self.job.out / "predictions.csv",
+            self.found.nested.predictions,
+            self.found.data.table.sample_names,
+        )
+
+    def _write_path(self) -> None:
+        plot_path(path_info(self.outcome), self.job.out / "path.png")
+
+    def _write_calibration(self) -> None:
+        info = self.found.reliability(self.outcome)
+        assert info is not None
+        plot_reliability(info, self.job.out / "calibration.png")
+
+    def json(self) -> str:
+        """Return the record as one JSON object with a final newline."""
+        return json_line(self.record)
+
+    def text(self) -> str:
+        """Return the page, as wide and as coloured as stdout takes it."""
+        console = console_of_stdout()
+        page = panel_page(self.outcome, width=console.width)
+        if self.stop is not None:
+            page.append(f"Stopped by {self.found.stopped}: these are the results so far.")
+        return rendered(console, "", *page)
+
+
+@contextmanager
+def _timed(found: Measured, what: str, start: float | None = None) -> Iterator[None]:
+    """Keep how many seconds something took, also where it was cut short."""
+    start = time.perf_counter() if start is None else start
+    try:
+        yield
+    finally:
+        found.seconds[what] = time.perf_counter() - start
+
+
+def files_of(found: Measured) -> list[str]:
+    """Return the names of the files that there is something for."""
+    missing = set() if found.nested is not None else set(_OF_FOLDS)
+    if found.probabilities is None:
+        missing.add("calibration.png")
+    return [name for name in FILES if name not in missing]
+
+
+def _joined(words: tuple[str, ...] | None) -> str | None:
+    return None if words is None else ",".join(words)

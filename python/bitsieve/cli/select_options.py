@@ -1,0 +1,293 @@
+"""Options of ``bitsieve select``: of every method, of auto, and of bspsa."""
+
+from __future__ import annotations
+
+import math
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+
+class Scale(StrEnum):
+    """What happens to the columns before the search."""
+
+    standard = "standard"
+    none = "none"
+
+
+class Combine(StrEnum):
+    """What predicts: the best candidate, or the vote of the best ones."""
+
+    auto = "auto"
+    best = "best"
+    vote = "vote"
+
+
+class Stability(StrEnum):
+    """What is restricted for the sake of stable panels."""
+
+    filter = "filter"
+
+
+class Log(StrEnum):
+    """Whether values are logged first."""
+
+    auto = "auto"
+    always = "always"
+    never = "never"
+    both = "both"
+
+
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(s|m|min|h|)", re.IGNORECASE)
+
+
+def seconds_of(text: str) -> float:
+    """Return a length of time in seconds.
+
+    Raises
+    ------
+    ValueError
+        Where it is none, or not above 0.
+
+    Examples
+    --------
+    >>> [seconds_of(text) for text in ("90", "90s", "5m", "1h", "1.5 min")]
+    [90.0, 90.0, 300.0, 3600.0, 90.0]
+    """
+    found = _DURATION.fullmatch(text.strip())
+    seconds = float(found[1]) * _SECONDS[found[2].lower()] if found else math.nan
+    if not 0.0 < seconds < math.inf:
+        raise ValueError(
+            f"--time must be a length of time above 0, got {text}: give seconds (90 or 90s), "
+            "minutes (5m) or hours (1h)"
+        )
+    return seconds
+
+
+def words_of(texts: list[str] | None) -> tuple[str, ...] | None:
+    """Return what stands between commas in one option or several; None where there are none.
+
+    Examples
+    --------
+    >>> words_of(["lda, svm", "knn"]), words_of(None)
+    (('lda', 'svm', 'knn'), None)
+    """
+    if texts is None:
+        return None
+    return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
+
+
+def effort_of(*, quick: bool, thorough: bool) -> Literal["quick", "standard", "thorough"]:
+    """Return how much is compared.
+
+    Raises
+    ------
+    ValueError
+        Where both were typed.
+    """
+    if quick and thorough:
+        raise ValueError("--quick and --thorough ask for opposite things: give one of them")
+    return "quick" if quick else "thorough" if thorough else "standard"
+
+
+_OF_AUTO, _OF_BSPSA = "Method auto", "Method bspsa"
+
+ClassTarget = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", help="Column with the classes, a file with them, or file:column."
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        help="Column (or a file, as for --target) with what belongs together, such as the "
+        "patient or the site: no feature, and no fold parts a group."
+    ),
+]
+Method = Annotated[
+    str,
+    typer.Option(
+        help="auto compares selectors, sizes and classifiers; bspsa searches by binary "
+        "simultaneous perturbation stochastic approximation with one classifier."
+    ),
+]
+Scoring = Annotated[
+    str | None,
+    typer.Option(
+        help="Any scorer of scikit-learn (bspsa); accuracy, or with auto balanced_accuracy where "
+        "a class is small, if not given."
+    ),
+]
+InnerFolds = Annotated[
+    int | None,
+    typer.Option(
+        min=2,
+        help="Folds of the inner cross-validation, 5 if not given: stratified, drawn anew for "
+        "each repeat.",
+    ),
+]
+InnerRepeats = Annotated[
+    int | None,
+    typer.Option(min=1, help="Repeats of those folds; by the plan (auto), 10 (bspsa)."),
+]
+OuterFolds = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Outer folds of the nested cross-validation (honest error), 5 if not given: "
+        "stratified, in the order of the samples, as cv=5 in Python; 0 for none. With auto and "
+        "at most 10 groups: one group each, if not given.",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(min=0, max=2**64 - 1, help="Seed; drawn and recorded if not given."),
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(help="Folder to store finished outer folds or searches in, and to resume from."),
+]
+
+MaxFeatures = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Features that predicting may need; no limit if not given.",
+        rich_help_panel=_OF_AUTO,
+    ),
+]  # fmt: skip
+Selectors = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Selectors to compare: f, relieff, mrmr, rfe, lars, aggregate, and the filters of "
+        "bitsieve rank; several with commas.",
+        rich_help_panel=_OF_AUTO,
+    ),
+]
+Estimators = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Classifiers to compare: lda, svm, ridge, knn; several with commas.",
+        rich_help_panel=_OF_AUTO,
+    ),
+]
+Combination = Annotated[
+    Combine | None,
+    typer.Option(
+        help="What predicts: the best candidate, or the vote of the best ones.",
+        rich_help_panel=_OF_AUTO,
+    ),
+]
+Parsimony = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0, help="Take the smallest panel within so many paired standard errors of the best.",
+        rich_help_panel=_OF_AUTO,
+    ),
+]  # fmt: skip
+StabilityOption = Annotated[
+    Stability | None,
+    typer.Option(
+        help="filter compares filters alone, whose panels change least from sample to sample.",
+        rich_help_panel=_OF_AUTO,
+    ),
+]
+LogOption = Annotated[
+    Log | None,
+    typer.Option(
+        help="Whether values are logged first; auto looks at the training samples.",
+        rich_help_panel=_OF_AUTO,
+    ),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Compare little.", rich_help_panel=_OF_AUTO)]
+Thorough = Annotated[
+    bool,
+    typer.Option("--thorough", help="Compare more, more often.", rich_help_panel=_OF_AUTO),
+]
+PlannedTime = Annotated[
+    str | None,
+    typer.Option(
+        "--time", metavar="TIME",
+        help="Plan a run of about that length on two cores: 90, 90s, 5m or 1h. The plan, not the "
+        "clock, ends the run.",
+        rich_help_panel=_OF_AUTO,
+    ),
+]  # fmt: skip
+OuterRepeats = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="How often the outer folds are drawn; by the plan (2) if not given.",
+        rich_help_panel=_OF_AUTO,
+    ),
+]  # fmt: skip
+Restrict = Annotated[
+    Path | None,
+    typer.Option(
+        help="File with the features to keep to, such as those that another platform measures: "
+        "a list, or a table whose columns they are.",
+        rich_help_panel=_OF_AUTO,
+    ),
+]
+ExternalFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="File with other samples: opened once, after the panel is fixed, and reported apart.",
+        rich_help_panel=_OF_AUTO,
+    ),
+]
+Covariates = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Columns to compare with and not to select from, such as age or batch; several with "
+        "commas.",
+        rich_help_panel=_OF_AUTO,
+    ),
+]
+
+Estimator = Annotated[
+    str | None,
+    typer.Option(
+        help="1nn (if not given), 3nn, 5nn, knn:K, nb, lda, logistic, svm or tree.",
+        rich_help_panel=_OF_BSPSA,
+    ),
+]
+ScaleOption = Annotated[
+    Scale | None,
+    typer.Option(
+        help="Standardise the columns (inside every outer fold; the default), or not.",
+        rich_help_panel=_OF_BSPSA,
+    ),
+]
+NFeatures = Annotated[
+    int | None,
+    typer.Option(min=1, help="Size of the panel; free if not given.", rich_help_panel=_OF_BSPSA),
+]
+MaxIter = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Iterations at most; if not given, 1000 below 100 features, 3000 from there on.",
+        rich_help_panel=_OF_BSPSA,
+    ),
+]
+MaxTime = Annotated[
+    float | None,
+    typer.Option(
+        help="Seconds for each search, measuring its finalists included; there are 1 + the "
+        "outer folds of them.",
+        rich_help_panel=_OF_BSPSA,
+    ),
+]
+Patience = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Iterations without a new best before it stops; if not given, a quarter of those "
+        "at most, but 100 at least; 0 never gives up.",
+        rich_help_panel=_OF_BSPSA,
+    ),
+]
