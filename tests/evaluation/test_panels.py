@@ -259,7 +259,9 @@ def test_rounds_that_are_the_same_and_splitters_to_be_repeated_are_refused() -> 
     folds = list(StratifiedKFold(2).split(X, y))
     with pytest.raises(ValueError, match="rounds 0 and 1 of the outer folds are the same"):
         nested_cross_validate(PanelSelector(), None, X, y, cv=[*folds, *folds[::-1]])
-    with pytest.raises(ValueError, match=r"n_repeats=2 draws rounds of a number .* cv is a LeaveOneOut"):
+    with pytest.raises(
+        ValueError, match=r"n_repeats=2 draws rounds of a number .* cv is a LeaveOneOut"
+    ):
         nested_cross_validate(PanelSelector(), None, X, y, cv=LeaveOneOut(), n_repeats=2)
     with pytest.raises(ValueError, match="n_repeats must be a whole number from 1 on, got 0"):
         nested_cross_validate(PanelSelector(), None, X, y, n_repeats=0)

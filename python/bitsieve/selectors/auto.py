@@ -123,7 +123,8 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         The panel's size and inner score under limits of 10, 20 and 50 features and without one.
     alternatives_ : dict of str to Panel
         What the evaluation scores beside it: panels under those limits, all features with the
-        chosen and with standard classifiers, the best filter of the same size.
+        chosen and with standard classifiers, the best filter of the same size, the single best
+        candidate (beside a vote, or the other way round), what there is without parsimony.
     plan_ : bitsieve.panels.Plan
         What was compared, decided beforehand.
     seed_ : int
@@ -416,6 +417,14 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             score = choice.score_of_members(raced, scores, mine.members)
             rows.append((np.nan if limit is None else limit, int(panel.support.sum()), score))
         self.path_ = _frame(rows, ("limit", "n_features", "score"))
+        others = {"single best candidate": replace(rule, combine="best")}
+        if combine == "best":
+            others = {"vote of the best": replace(rule, combine="vote")}
+        if rule.parsimony > 0:
+            others["without parsimony"] = replace(rule, parsimony=0.0)
+        for name, other in others.items():
+            mine = choice.choose(raced, scores, ranked, other)
+            self.alternatives_[name] = maker.panel(mine.members)
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "panel_")
