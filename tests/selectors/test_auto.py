@@ -163,6 +163,27 @@ def test_raw_intensities_are_logged_and_only_by_the_training_part():
     assert set(both.candidates_["log"]) == {False, True}
 
 
+def test_small_classes_are_found_too():
+    made = make_microarray(120, 300, n_informative=10, class_sep=0.7, random_state=3)
+    names = np.unique(made.y)
+    few = np.flatnonzero(made.y == names[1])[:18]
+    rows = np.sort(np.concatenate([np.flatnonzero(made.y == names[0])[:42], few]))
+    rest = np.setdiff1d(np.arange(120), rows)
+    X, y = made.X[rows], made.y[rows]
+    auto = AutoSelector(**QUICK).fit(X, y)
+    assert auto.scoring_ == "balanced_accuracy"
+    np.testing.assert_allclose(auto.panel_.thresholds, [0.7, 0.3])
+    second = auto.predict_proba(made.X[rest])[:, 1] > 0.3
+    assert (auto.predict(made.X[rest]) == names[second.astype(int)]).all()
+    plain = AutoSelector(scoring="accuracy", **QUICK).fit(X, y)
+    assert plain.panel_.thresholds is None
+    # As many samples of the small class are found, and more than without thresholds.
+    of_few = rest[made.y[rest] == names[1]]
+    assert np.mean(auto.predict(made.X[of_few]) == names[1]) > np.mean(
+        plain.predict(made.X[of_few]) == names[1]
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

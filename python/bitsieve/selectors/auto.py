@@ -84,8 +84,9 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
     n_repeats : int or None, default None
         Repeats of the inner folds; None leaves them to the effort (3).
     scoring : {"accuracy", "balanced_accuracy"} or None, default None
-        What candidates are compared by. None means the accuracy, and the balanced accuracy where
-        the smallest class has under 0.8 of an equal share (40 % of two classes).
+        What candidates are compared by, and what predictions serve. None means the accuracy, and
+        the balanced accuracy where the smallest class has under 0.8 of an equal share (40 % of two
+        classes): a class is then predicted from its share of the samples on, not from one half on.
     effort : {"quick", "standard", "thorough"}, default "standard"
         What is compared where nothing else is said.
     max_time : float or None, default None
@@ -392,7 +393,9 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             max_features=self.max_features,
             parsimony=float(self.parsimony),
         )
-        maker = _Maker(X, raced, ranked, self.classes_, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        limits = choice.thresholds_for(scores.name, raced.codes, raced.n_classes)
+        maker = _Maker(X, raced, ranked, self.classes_, names, limits)
         chosen = choice.choose(raced, scores, ranked, rule)
         self.panel_ = self.best_estimator_ = maker.panel(chosen.members)
         self.scoring_ = scores.name
@@ -492,8 +495,10 @@ class _Maker:
         ranked: Ranked,
         classes: NDArray[Any],
         names: NDArray[Any] | None,
+        thresholds: NDArray[np.float64] | None,
     ) -> None:
         self._X, self._race, self._ranked = X, raced, ranked
+        self._thresholds = None if thresholds is None else thresholds.tolist()
         self._classes = classes
         self._names = None if names is None else [str(name) for name in names]
         self._place = {one: number for number, one in enumerate(raced.candidates)}
@@ -521,7 +526,13 @@ class _Maker:
                 selector=way.selector,
             )
         members = [self._known[one] for one in candidates]
-        return Panel.of(members, self._classes, self._X.shape[1], self._names)
+        return Panel.of(
+            members,
+            self._classes,
+            self._X.shape[1],
+            self._names,
+            thresholds=self._thresholds,
+        )
 
     def beside(self, best: Candidate, scores: choice.Scores, size: int) -> dict[str, Panel]:
         """Return what is always scored beside the panel."""
