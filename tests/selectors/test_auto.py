@@ -125,6 +125,8 @@ def test_refit_holds_the_settings():
     half = auto.refit(X[::2], y[::2])
     assert half.sum() <= 10 * len(auto.panel_.members)
     assert (half != auto.support_).any()
+    one_site = ["a"] * len(y[::2])  # fewer than folds
+    assert (auto.refit(X[::2], y[::2], groups=one_site) == half).all()
 
 
 def test_limits_and_the_path():

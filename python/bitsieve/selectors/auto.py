@@ -355,6 +355,10 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             selectors=tuple(dict.fromkeys(m.selector for m in self._members if m.selector != ALL)),
             logs=tuple(dict.fromkeys(m.log for m in self._members)),
         )
+        # Nothing is predicted here: the folds only say what rankings are averaged over, so that in
+        # half of a table with fewer groups than folds they may part a group.
+        if groups is not None and len(np.unique(group_codes(groups, len(codes)))) < self.cv:
+            groups = None
         folds = self._folds(table, codes, self.plan_.n_repeats, groups, seed)
         parts = race.rank_parts(values, codes, design, folds, seed=seed % 2**32)
         ranked = race.rank_table(values, codes, design, parts, seed=seed % 2**32)
