@@ -20,7 +20,7 @@ FULL = Compared(
 CHANCE = Compared("chance", "chance, no feature", 0.51, lead=0.431)
 CLASSES = (
     ClassRow("Normal", 50, (47, 3), 0.94, (0.83, 0.99), 0.94, (0.84, 0.99)),
-    ClassRow("Tumor", 52, (3.5, 48.5), 0.93, (0.83, 0.99), 0.95, (0.84, 0.99)),
+    ClassRow("Tumor", 252, (3.5, 248.5), 0.93, (0.83, 0.99), 0.95, (0.84, 0.99)),
 )
 
 

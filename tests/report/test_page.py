@@ -39,8 +39,8 @@ def test_the_number_to_quote_comes_first() -> None:
     text = _said(outcome())
     assert "made anew in each of the 10 training parts" in text
     assert (
-        "Not to be quoted: the panel's inner error of 1.5 %, optimistic, the best of 345 "
-        "candidates on the very samples that chose it." in text
+        "Not to be quoted: the panel's inner error of 1.5 %, optimistic, since it was chosen among "
+        "345 candidates on the very samples that it is measured on." in text
     )
     assert text.index("HONEST") < text.index("PANEL") < text.index("SAME FOLDS")
 
@@ -97,7 +97,9 @@ def test_whether_selecting_helped_is_said_by_the_paired_interval() -> None:
     auc = outcome(scoring="roc_auc", rivals=(replace(FULL, lead=0.05, lead_interval=(0.01, 0.09)),))
     assert "the panel's roc auc is 0.050 higher than" in auc.comparison()[0]
     kept = outcome(n_features_in=20)
-    assert kept.comparison()[0] == "Nothing was left out: all features predicted best."
+    assert kept.comparison()[0] == (
+        "Nothing was left out: the classifier on all features did best inside."
+    )
 
 
 def test_a_limit_that_costs_more_than_a_standard_error_is_said() -> None:
@@ -122,7 +124,7 @@ def test_a_guess_is_called_so() -> None:
 
 def test_classes_sites_and_other_samples() -> None:
     text = _said(outcome())
-    assert "Tumor 52 3.5 48.5 93 % (83 to 99) 95 % (84 to 99)" in text
+    assert "Tumor 252 3.5 248.5 93 % (83 to 99) 95 % (84 to 99)" in text
     assert (
         "Balanced accuracy 94 % (87 to 98), AUC 0.975 (0.930 to 0.990). Calibration: "
         "intercept 0.05, slope 0.84, Brier score 0.061." in text
@@ -169,7 +171,7 @@ def test_the_record_holds_every_number() -> None:
     assert results["inner_error"] == pytest.approx(0.015)
     assert results["n_selected"] == len(results["selected"]) == 20
     assert [row["key"] for row in results["limits"]] == ["limit 10", "limit 50"]
-    assert results["classes"][1]["predicted"] == [3.5, 48.5]
+    assert results["classes"][1]["predicted"] == [3.5, 248.5]
     assert results["rivals"][1]["interval"] == [None, None]
     assert without_folds().results()["honest_error"] is None
     assert "honest_error" not in outcome(scoring="roc_auc").results()

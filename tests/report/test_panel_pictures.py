@@ -61,27 +61,28 @@ def test_the_share_that_came_true_is_counted_in_each_bin() -> None:
     rng = np.random.default_rng(0)
     p = rng.uniform(size=400)
     truth = np.where(rng.uniform(size=400) < p, "b", "a")
-    info = reliability_info(np.c_[1 - p, p], truth, ["a", "b"], n_repeats=2, n_bins=4)
-    for i, (low, high) in enumerate(pairwise(info.edges)):
-        inside = (p >= low) & (p < high)
-        assert info.probability[i] == pytest.approx(p[inside].mean())
-        assert info.share[i] == pytest.approx((truth[inside] == "b").mean())
-        assert info.counts["b"][i] == (truth[inside] == "b").sum() / 2
-    assert np.all(info.interval[:, 0] < info.share)
-    assert np.all(info.share < info.interval[:, 1])
+    info = reliability_info(np.c_[1 - p, p], truth, ["a", "b"], n_repeats=2)
+    assert info.counts["b"].sum() == (truth == "b").sum() / 2
+    inside = (p >= 0.25) & (p < 0.3)  # the sixth bin of the histogram
+    assert info.counts["b"][5] == (truth[inside] == "b").sum() / 2
+    assert info.counts["a"][5] == (truth[inside] == "a").sum() / 2
+    # The points are tenths of the samples, in the order of their probabilities.
+    assert len(info.probability) == 10
+    tenth = np.argsort(p)[:40]
+    assert info.probability[0] == pytest.approx(p[tenth].mean())
+    assert info.share[0] == pytest.approx((truth[tenth] == "b").mean())
+    assert np.all(info.interval[:, 0] <= info.share)
+    assert np.all(info.share <= info.interval[:, 1])
     assert info.label == "predicted probability of b"
-    assert len(reliability_info(np.c_[1 - p, p], truth, ["a", "b"]).edges) == 11
-    assert len(reliability_info(np.c_[1 - p, p], truth, ["a", "b"], n_repeats=4).edges) == 6
 
 
 def test_of_several_classes_it_is_the_predicted_ones(tmp_path: Path) -> None:
     table = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [1.0, 0.0, 0.0]]
-    info = reliability_info(table, ["a", "c", "c", "a"], ["a", "b", "c"], n_bins=2)
-    assert info.probability.tolist() == pytest.approx([0.4, 2.5 / 3])
-    assert info.share.tolist() == pytest.approx([1.0, 2 / 3])
-    assert {name: row.tolist() for name, row in info.counts.items()} == {
-        "right": [1.0, 2.0], "wrong": [0.0, 1.0],
-    }  # fmt: skip
+    info = reliability_info(table, ["a", "c", "c", "a"], ["a", "b", "c"])
+    assert info.probability.tolist() == pytest.approx([2.9 / 4])
+    assert info.share.tolist() == pytest.approx([3 / 4])
+    assert np.flatnonzero(info.counts["right"]).tolist() == [8, 14, 19]
+    assert np.flatnonzero(info.counts["wrong"]).tolist() == [16]
     above, below = plot_reliability(info, tmp_path / "c.png").axes
     assert below.get_xlabel() == "probability of the predicted class"
     assert above.get_ylabel() == "share that came true"

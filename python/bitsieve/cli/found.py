@@ -224,7 +224,7 @@ def _features(found: Measured) -> tuple[PanelFeature, ...]:
     times = None if found.nested is None else found.nested.n_times_selected
     members = np.flatnonzero(found.support)
     if times is not None:
-        members = members[np.lexsort((members, -times[members]))]
+        members = members[np.lexsort((statistics.f_rank[members], -times[members]))]
     rows = []
     for feature in members.tolist():
         direction = int(statistics.direction[feature])
@@ -362,8 +362,8 @@ def _calibration(found: Any) -> str:
         (one,) = found.calibrations
         low, high = one.slope_interval
         said = (
-            f"intercept {one.intercept:.2f} (0 is right), slope {one.slope:.2f} (1 is right; "
-            f"{low:.2f} to {high:.2f})"
+            f"intercept {round(one.intercept, 2) + 0.0:.2f} (0 is right), "
+            f"slope {one.slope:.2f} (1 is right; {low:.2f} to {high:.2f})"
         )
     else:
         low, high = min(slopes), max(slopes)

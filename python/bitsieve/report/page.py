@@ -143,7 +143,7 @@ def _classes(outcome: PanelOutcome, width: int) -> Iterator[Any]:
     rows = []
     for one in outcome.classes:
         row = [one.name, f"{one.n_samples:,}"]
-        row += [f"{count:.3g}" for count in one.predicted] if shown else []
+        row += [_count(count) for count in one.predicted] if shown else []
         row += [_share(one.sensitivity, one.sensitivity_interval)]
         row += [_share(one.specificity, one.specificity_interval)]
         rows.append(row)
@@ -159,6 +159,11 @@ def _classes(outcome: PanelOutcome, width: int) -> Iterator[Any]:
         yield f"{line[0].upper()}{line[1:]}. {outcome.calibration}".rstrip()
     elif outcome.calibration:
         yield outcome.calibration
+
+
+def _count(samples: float) -> str:
+    """Return a mean over repeats with a digit where it is not whole."""
+    return f"{samples:,.1f}".removesuffix(".0")
 
 
 def _share(value: float, interval: Sequence[float]) -> str:

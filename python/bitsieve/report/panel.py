@@ -294,8 +294,8 @@ class PanelOutcome:
 
     def _helped(self, full: Compared) -> str:
         low, high = full.lead_interval
-        if self.n_selected == self.n_features_in:
-            return "Nothing was left out: all features predicted best."
+        if self.n_selected == self.n_features_in and self.n_members == 1:
+            return "Nothing was left out: the classifier on all features did best inside."
         if low > 0.0 and full.lead > 1e-9:
             verdict = "Selecting helped"
         elif high < 0.0 and full.lead < -1e-9:

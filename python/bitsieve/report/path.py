@@ -19,6 +19,7 @@ __all__ = ["PathInfo", "PathPoint", "path_info", "plot_path", "spread_out"]
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 _BLUE, _GREY = "#0072B2", "#7a7a7a"
 _COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#8a6d00", "#56B4E9", "#555555", "#000000")
+_CLEAR = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
 _STYLES = ("-", (0, (6, 2)), (0, (4, 2, 1, 2)), (0, (1, 1.5)), (0, (2, 2)))
 
 
@@ -191,7 +192,7 @@ def _draw_points(axes: Axes, info: PathInfo) -> None:
     for i, one in enumerate(info.points):
         value = f"{one.value:.1f} %" if info.is_error else f"{one.value:.3f}"
         axes.annotate(value, (i, one.value), xytext=(9, 5), textcoords="offset points",
-                      fontsize=9, color=_BLUE)  # fmt: skip
+                      fontsize=9, color=_BLUE, zorder=5, bbox=_CLEAR)  # fmt: skip
     axes.set_xticks(list(at), [drawn(one.tick) for one in info.points], fontsize=9)
     axes.set_xlim(-0.4, max(len(info.points) - 0.5, 0.5))
 

@@ -84,8 +84,9 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
     n_repeats : int or None, default None
         Repeats of the inner folds; None leaves them to the effort (3).
     scoring : {"accuracy", "balanced_accuracy"} or None, default None
-        What candidates are compared by. None means the accuracy, and the balanced accuracy where
-        the smallest class has under 0.8 of an equal share (40 % of two classes).
+        What candidates are compared by, and what predictions serve. None means the accuracy, and
+        the balanced accuracy where the smallest class has under 0.8 of an equal share (40 % of two
+        classes): a class is then predicted from its share of the samples on, not from one half on.
     effort : {"quick", "standard", "thorough"}, default "standard"
         What is compared where nothing else is said.
     max_time : float or None, default None
@@ -122,7 +123,8 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         The panel's size and inner score under limits of 10, 20 and 50 features and without one.
     alternatives_ : dict of str to Panel
         What the evaluation scores beside it: panels under those limits, all features with the
-        chosen and with standard classifiers, the best filter of the same size.
+        chosen and with standard classifiers, the best filter of the same size, the single best
+        candidate (beside a vote, or the other way round), what there is without parsimony.
     plan_ : bitsieve.panels.Plan
         What was compared, decided beforehand.
     seed_ : int
@@ -353,6 +355,10 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             selectors=tuple(dict.fromkeys(m.selector for m in self._members if m.selector != ALL)),
             logs=tuple(dict.fromkeys(m.log for m in self._members)),
         )
+        # Nothing is predicted here: the folds only say what rankings are averaged over, so that in
+        # half of a table with fewer groups than folds they may part a group.
+        if groups is not None and len(np.unique(group_codes(groups, len(codes)))) < self.cv:
+            groups = None
         folds = self._folds(table, codes, self.plan_.n_repeats, groups, seed)
         parts = race.rank_parts(values, codes, design, folds, seed=seed % 2**32)
         ranked = race.rank_table(values, codes, design, parts, seed=seed % 2**32)
@@ -388,7 +394,9 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             max_features=self.max_features,
             parsimony=float(self.parsimony),
         )
-        maker = _Maker(X, raced, ranked, self.classes_, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        limits = choice.thresholds_for(scores.name, raced.codes, raced.n_classes)
+        maker = _Maker(X, raced, ranked, self.classes_, names, limits)
         chosen = choice.choose(raced, scores, ranked, rule)
         self.panel_ = self.best_estimator_ = maker.panel(chosen.members)
         self.scoring_ = scores.name
@@ -413,6 +421,14 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             score = choice.score_of_members(raced, scores, mine.members)
             rows.append((np.nan if limit is None else limit, int(panel.support.sum()), score))
         self.path_ = _frame(rows, ("limit", "n_features", "score"))
+        others = {"single best candidate": replace(rule, combine="best")}
+        if combine == "best":
+            others = {"vote of the best": replace(rule, combine="vote")}
+        if rule.parsimony > 0:
+            others["without parsimony"] = replace(rule, parsimony=0.0)
+        for name, other in others.items():
+            mine = choice.choose(raced, scores, ranked, other)
+            self.alternatives_[name] = maker.panel(mine.members)
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "panel_")
@@ -488,8 +504,10 @@ class _Maker:
         ranked: Ranked,
         classes: NDArray[Any],
         names: NDArray[Any] | None,
+        thresholds: NDArray[np.float64] | None,
     ) -> None:
         self._X, self._race, self._ranked = X, raced, ranked
+        self._thresholds = None if thresholds is None else thresholds.tolist()
         self._classes = classes
         self._names = None if names is None else [str(name) for name in names]
         self._place = {one: number for number, one in enumerate(raced.candidates)}
@@ -517,7 +535,13 @@ class _Maker:
                 selector=way.selector,
             )
         members = [self._known[one] for one in candidates]
-        return Panel.of(members, self._classes, self._X.shape[1], self._names)
+        return Panel.of(
+            members,
+            self._classes,
+            self._X.shape[1],
+            self._names,
+            thresholds=self._thresholds,
+        )
 
     def beside(self, best: Candidate, scores: choice.Scores, size: int) -> dict[str, Panel]:
         """Return what is always scored beside the panel."""
