@@ -78,6 +78,7 @@ def test_nested_evaluation_repeats_all_of_it_on_the_training_part():
     assert (other.supports[1] != result.supports[1]).any()
     assert set(result.alternatives) == {
         *("limit 10", "limit 20", "limit 50", "no limit", "filter of the same size"),
+        "single best candidate",
         *("all features: chosen", "all features: lda", "all features: svm"),
     }
     assert (result.alternatives["limit 10"].scores == result.scores).all()
@@ -124,6 +125,8 @@ def test_refit_holds_the_settings():
     half = auto.refit(X[::2], y[::2])
     assert half.sum() <= 10 * len(auto.panel_.members)
     assert (half != auto.support_).any()
+    one_site = ["a"] * len(y[::2])  # fewer than folds
+    assert (auto.refit(X[::2], y[::2], groups=one_site) == half).all()
 
 
 def test_limits_and_the_path():
@@ -148,6 +151,12 @@ def test_stability_filter_and_parsimony_make_other_panels():
     small = AutoSelector(combine="best", parsimony=3.0, **QUICK).fit(X, y)
     plain = AutoSelector(combine="best", **QUICK).fit(X, y)
     assert small.n_features_ <= plain.n_features_
+    assert "without parsimony" not in plain.alternatives_
+    beside = small.alternatives_["without parsimony"]
+    assert beside.to_json() == plain.panel_.to_json()
+    vote = AutoSelector(**QUICK).fit(X, y)
+    assert vote.alternatives_["single best candidate"].to_json() == plain.panel_.to_json()
+    assert plain.alternatives_["vote of the best"].to_json() == vote.panel_.to_json()
 
 
 def test_raw_intensities_are_logged_and_only_by_the_training_part():

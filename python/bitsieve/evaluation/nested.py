@@ -52,7 +52,7 @@ def nested_cross_validate(
     y: ArrayLike,
     *,
     cv: int | Iterable[Any] | Any = 5,
-    n_repeats: int = 1,
+    n_repeats: int | None = None,
     scoring: str | Callable[..., float] | None = None,
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
@@ -92,10 +92,10 @@ def nested_cross_validate(
         ``StratifiedKFold(5, shuffle=True, random_state=0)``. Splits that train on what they
         test, and splits that are listed twice, are refused. A ``RepeatedStratifiedKFold`` gives
         several rounds.
-    n_repeats : int, default 1
-        Rounds of a number of outer folds. The first round is the one of ``n_repeats=1``; the
-        others are shuffled, stratified and of whole groups likewise, and drawn from
-        ``random_state``. More rounds take away the luck of the folds, not that of the samples.
+    n_repeats : int or None, default None
+        Rounds of a number of outer folds, shuffled, stratified and of whole groups likewise, and
+        drawn from ``random_state``, as ``RepeatedStratifiedKFold`` does. None means one round that
+        is not shuffled. More rounds take away the luck of the folds, not that of the samples.
     scoring : str, callable or None, default None
         None means the selector's own ``scoring``, and the estimator's ``score`` without one: the
         ``scoring`` of a grid search.
@@ -171,7 +171,8 @@ def nested_cross_validate(
     base = key_of(random_state)
     check_choice("interval", interval, ("corrected", "nested"))
     check_number("level", level, 0, 1, hint="0.95 asks for a 95 % interval")
-    n_repeats = check_int("n_repeats", n_repeats, 1)
+    if n_repeats is not None:
+        n_repeats = check_int("n_repeats", n_repeats, 1)
     if type(X).__name__ == "Table":
         raise ValueError(
             "X must be an array or a DataFrame; of a Table pass table.to_frame() and table.y"
@@ -277,6 +278,9 @@ def nested_cross_validate(
         scorer, predictions, scores
     ):
         name = "score"  # of the estimator's own, neither accuracy nor R squared
+    claimed_by = {row.claimed_by for row in rows}
+    if predictor is None and claimed_by != {None}:
+        is_comparable = claimed_by == {name}
     scored = ScoredFolds(folds, predictions, scorer, name, groups=members, level=level)
     if rounds is None or not pairs or name == "score":
         found = scored.interval(scores, chance=chance, random_state=base)
