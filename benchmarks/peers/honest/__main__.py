@@ -28,7 +28,7 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--procedures", default="")
     parser.add_argument("--repeats", type=int, default=N_REPEATS)
-    parser.add_argument("--against", default="auto;auto <= 50;F + sLDA;F + sLDA <= 50")
+    parser.add_argument("--against", default="auto;auto <= 50")
     options = parser.parse_args()
     if options.command == "run":
         wanted = options.procedures.split(";") if options.procedures else None

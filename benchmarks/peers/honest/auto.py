@@ -55,8 +55,7 @@ AUTO = [
     Procedure(f"{name}{'' if limit is None else f' <= {limit}'}", _panel(way, limit), 2)
     for name, way in (
         ("auto", COMBINE),
-        ("auto best", "best"),
-        ("auto vote", "vote"),
+        ("auto vote", "vote") if COMBINE == "best" else ("auto best", "best"),
         ("auto filter", "filter"),
     )
     for limit in (None, 50, 20, 10)

@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from honest.folds import Fold, svm
-from honest.rivals import Outcome, Procedure
+from honest.rivals import Outcome, Procedure, Run
 
-__all__ = ["COSTLY"]
+__all__ = ["COSTLY", "NAMES", "SETS"]
 
 SETS = ("west", "khan", "colon_disc")
 
@@ -68,11 +68,15 @@ def _abess(fold: Fold) -> Outcome:
     return Outcome(np.asarray(model.predict(part.Z_test)), np.flatnonzero(weights))
 
 
+RUNS: dict[str, tuple[Run, str | None]] = {
+    "RFECV + SVM": (_rfecv, None),
+    "forward 10 + SVM": (_forward, None),
+    "abess": (_abess, "abess"),
+    "Boruta + SVM": (_boruta, "boruta"),
+}
+NAMES = tuple(RUNS)
 COSTLY = [
-    Procedure("RFECV + SVM", _rfecv, 5, SETS),
-    Procedure("forward 10 + SVM", _forward, 5, SETS),
+    Procedure(name, run, 5, SETS)
+    for name, (run, package) in RUNS.items()
+    if package is None or find_spec(package)
 ]
-if find_spec("abess"):
-    COSTLY.append(Procedure("abess", _abess, 5, SETS))
-if find_spec("boruta"):
-    COSTLY.append(Procedure("Boruta + SVM", _boruta, 5, SETS))

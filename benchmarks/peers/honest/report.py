@@ -122,7 +122,12 @@ def page(folder: Path, sets: list[str], references: list[str]) -> str:
         }
     )
     own.index.name = "procedure"
-    compared = [markdown(comparison(results, r), 2) for r in references if r in order]
+    compared = []
+    for reference in (r for r in references if r in order):
+        table = comparison(results, reference)
+        if "<=" in reference:
+            table = table[[_is_limited(name) for name in table.index]]
+        compared.append(markdown(table, 2))
     text = TEMPLATE.read_text()
     for key, value in {
         "PROCESSOR": _processor(),
@@ -133,6 +138,10 @@ def page(folder: Path, sets: list[str], references: list[str]) -> str:
     }.items():
         text = text.replace(key, value)
     return text.rstrip()
+
+
+def _is_limited(procedure: str) -> bool:
+    return "<=" in procedure or " 20 " in procedure
 
 
 def _in(half: tuple[str, ...], sets: list[str]) -> list[str]:
@@ -159,17 +168,17 @@ def _errors(results: Results, order: list[str]) -> pd.DataFrame:
 
 
 def _three(results: Results) -> pd.DataFrame:
-    """Errors on the sets that the costly procedures saw too."""
-    from honest.costly import SETS
+    """Means over the outer folds that the costly procedures have done."""
+    from honest.costly import NAMES, SETS
 
-    some = _in(SETS, results.sets)
-    errors = results.means().loc[some].dropna(axis=1).T
-    needed = results.features.groupby(level="set").median().loc[some, errors.index].T
-    seconds = results.seconds.groupby(level="set").mean().loc[some, errors.index].T
-    table = errors.assign(
-        mean=errors.mean(axis=1), features=needed.mean(axis=1), seconds=seconds.mean(axis=1)
-    )
-    table.index.name = "procedure"
+    costly = [name for name in NAMES if name in results.errors.columns]
+    some = results.errors.loc[results.errors.index.get_level_values("set").isin(SETS)]
+    some = some.dropna(subset=costly).dropna(axis=1)
+    table = some.groupby(level="set", sort=False).mean().reindex(_in(SETS, results.sets)).T
+    for name, values in (("features", results.features), ("seconds", results.seconds)):
+        table[name] = values.loc[some.index, some.columns].mean()
+    table.insert(0, "mean", table[_in(SETS, results.sets)].mean(axis=1))
+    table.index.name = f"procedure ({len(some)} folds)"
     return table.sort_values("mean", kind="stable")
 
 
