@@ -32,6 +32,7 @@ from bitsieve.cli.doubts import (
     warn_of_small_classes,
 )
 from bitsieve.cli.elsewhere import external_of
+from bitsieve.cli.errors import in_options
 from bitsieve.cli.folder import refuse_other_run
 from bitsieve.cli.found import Folds, Measured, panel_outcome
 from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
@@ -323,15 +324,22 @@ class AutoJob:
         from bitsieve.evaluation import selection_stability
 
         data = found.data
-        return selection_stability(
-            found.selector,
-            found.X,
-            data.y,
-            folds=None if found.nested is None else found.nested.supports,
-            groups=data.table.groups,
-            n_jobs=effective_n_jobs(self.n_jobs),
-            random_state=found.selector.random_state,
-        )
+        halves, seeds = (5, 3) if self.effort == "quick" else (20, 5)
+        options: dict[str, Any] = {
+            "folds": None if found.nested is None else found.nested.supports,
+            "groups": data.table.groups,
+            "n_jobs": effective_n_jobs(self.n_jobs),
+            "random_state": found.selector.random_state,
+        }
+        try:
+            return selection_stability(
+                found.selector, found.X, data.y, halves=halves, seeds=seeds, **options
+            )
+        except ValueError as error:  # such as halves of too few groups for the inner folds
+            found.notes = (f"Halves of the samples were not compared: {in_options(str(error))}.",)
+            return selection_stability(
+                found.selector, found.X, data.y, halves=0, seeds=0, **options
+            )
 
     def _record(self, found: Measured, outcome: PanelOutcome) -> dict[str, Any]:
         """Return everything that run.json holds."""
