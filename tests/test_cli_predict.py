@@ -157,6 +157,16 @@ def test_missing_features(case: _Case, tmp_path: Path) -> None:
     )
 
 
+def test_values_of_another_unit(case: _Case, tmp_path: Path) -> None:
+    (1e4 * case.frame).to_csv(tmp_path / "new.csv")
+    done = _run(case.path, tmp_path / "new.csv", "-q")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "standard deviations from their centre, where about 0.7 is usual: if" in done.stderr
+    distance = case.panel.outcome(case.frame).distance
+    assert 0.3 < np.median(distance) < 1.2
+    assert distance.shape == (50,)
+
+
 def test_refusals(case: _Case, tmp_path: Path) -> None:
     new = tmp_path / "new.csv"
     case.frame.to_csv(new)

@@ -4,8 +4,9 @@ A race scores every candidate of ``AutoSelector`` inside an outer training part;
 candidates then say of the outer test part is stored beside it. Any rule (the best, the vote, a
 limit, other selectors) can be judged from that without another fit.
 
-    python benchmarks/panels/rules.py race --out races west singh
-    python benchmarks/panels/rules.py compare --out races
+    python benchmarks/panels/rules.py --out races race
+    python benchmarks/panels/rules.py --out races choose
+    python benchmarks/panels/rules.py --out races confirm
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "peers"))
 
 from bitsieve.fitness.splits import FreshFolds
 from bitsieve.panels import choice, race
+from bitsieve.panels.design import ALL, Design
+from bitsieve.panels.fitting import fit_candidates
 from bitsieve.panels.plan import sizes_for
-from bitsieve.panels.race import Design, Ranked
+from bitsieve.panels.ranking import Ranked, rank_table
 from bitsieve.panels.scaling import log_floor
 
 SELECTORS = ("f", "relieff", "mrmr", "rfe", "lars", "aggregate")
@@ -44,8 +47,8 @@ def run(name, X, y, folds, out, both=False, n_repeats=3, selectors=SELECTORS):
         design = Design(selectors, CLASSIFIERS, sizes_for(X.shape[1]), X.shape[1], logs=logs)
         inner = FreshFolds(len(known), 5, n_repeats, known).folds(1000 + number)
         raced = race.run_race(mine, known, len(classes), design, inner, n_jobs=1)
-        ranked = race.rank_table(mine, known, design, raced.orders)
-        fitted = race.fit_candidates(mine, known, len(classes), ranked, design.candidates)
+        ranked = rank_table(mine, known, design, raced.orders)
+        fitted = fit_candidates(mine, known, len(classes), ranked, design.candidates)
         values = np.asarray(X[test], dtype=np.float64)
         scaled = {log: (s.apply(mine), s.apply(values)) for log, s in ranked.scalings.items()}
         said = []
@@ -80,9 +83,9 @@ def load(path):
     rows = [(s, int(k), c, log == "True") for s, k, c, log in z["candidates"]]
     p = int(z["n_features"])
     design = Design(
-        tuple(dict.fromkeys(r[0] for r in rows if r[0] != race.ALL)),
+        tuple(dict.fromkeys(r[0] for r in rows if r[0] != ALL)),
         tuple(dict.fromkeys(r[2] for r in rows)),
-        tuple(sorted({r[1] for r in rows if r[0] != race.ALL})),
+        tuple(sorted({r[1] for r in rows if r[0] != ALL})),
         p,
         logs=tuple(dict.fromkeys(r[3] for r in rows)),
     )
@@ -116,63 +119,62 @@ def part_of(raced, ranked, said, selectors=None, classifiers=None, sizes=None, h
     return part, ranked, said[mine]
 
 
-def vote(said, n_classes):
-    """Classes that most of the candidates say, ties to the first candidate's."""
-    votes = np.zeros((said.shape[1], n_classes))
-    for one in said:
-        votes += np.eye(n_classes)[choice.codes_of(one)]
-    votes += 0.5 * np.eye(n_classes)[choice.codes_of(said[0])]
-    return votes.argmax(axis=1)
+def predicted(raced, scores, said, members):
+    """Classes of the greatest mean calibrated probability, as the panel of these members says."""
+    total = sum(choice.calibration_of(raced, c).apply(said[c]) for c in members)
+    limits = choice.thresholds_for(scores.name, raced.codes, raced.n_classes)
+    return (total if limits is None else total / limits).argmax(axis=1)
 
 
 def judged(stored, rule, **subset):
-    """Return error, features, inner error and support of a rule on a stored race."""
+    """Return error, balanced error and support of a rule on a stored race."""
     raced, ranked, said = part_of(*stored[:3], **subset)
     scores = choice.score_candidates(raced)
-    chosen = choice.choose(raced, scores, ranked, rule)
-    members = list(chosen.members)
-    predicted = vote(said[members], raced.n_classes)
+    members = choice.choose(raced, scores, ranked, rule).members
+    found, truth = predicted(raced, scores, said, members), stored[3]
     support = np.zeros(raced.design.n_features, dtype=bool)
     for number in members:
         support[ranked.features(raced.candidates[number])] = True
-    wrong = predicted != stored[3]
-    return wrong.mean(), support, 1 - scores.score[members[0]]
+    wrong = found != truth
+    return wrong.mean(), np.mean([wrong[truth == c].mean() for c in np.unique(truth)]), support
 
 
 Rule = choice.Rule
-SMALL = {"has_all": False, "sizes": (5, 10, 20, 50)}
-RULES = {
-    "best": (Rule("best", smoothing=0.0), {}),
-    "best, smoothed": (Rule("best"), {}),
-    "vote 21": (Rule("vote", 21, smoothing=0.0), {}),
-    "vote 21, smoothed": (Rule("vote", 21), {}),
-    "vote 11, smoothed": (Rule("vote", 11), {}),
-    "vote 41, smoothed": (Rule("vote", 41), {}),
-    "best <=50": (Rule("best", max_features=50, smoothing=0.0), {}),
-    "best <=50, smoothed": (Rule("best", max_features=50), {}),
-    "vote 21 <=50, smoothed": (Rule("vote", 21, 50), {}),
-    "vote 21 <=50": (Rule("vote", 21, 50, smoothing=0.0), {}),
-    "vote 41 <=50": (Rule("vote", 41, 50), {}),
-    "best <=20, smoothed": (Rule("best", max_features=20), {}),
-    "vote 21 <=20, smoothed": (Rule("vote", 21, 20), {}),
-    "lda all": (Rule("best"), {"selectors": (), "sizes": (), "classifiers": ("lda",)}),
-    "svm all": (Rule("best"), {"selectors": (), "sizes": (), "classifiers": ("svm",)}),
-    "ridge all": (Rule("best"), {"selectors": (), "sizes": (), "classifiers": ("ridge",)}),
-    "f + lda, size": (Rule("best", smoothing=0.0), {"selectors": ("f",), "classifiers": ("lda",)}),
-}
-for _s in SELECTORS:
-    RULES[f"{_s} size + lda <=50"] = (
-        Rule("best", smoothing=0.0),
-        {"selectors": (_s,), "classifiers": ("lda",), **SMALL},
+THREE = {"selectors": ("relieff", "mrmr", "rfe"), "classifiers": ("lda", "svm", "ridge")}
+RULES = {}
+for _cap in (None, 50, 20, 10):
+    _of = "" if _cap is None else f" <= {_cap}"
+    RULES[f"default{_of}"] = (Rule(max_features=_cap), THREE)
+    RULES[f"single best{_of}"] = (Rule("best", max_features=_cap), THREE)
+    if _cap == 10:
+        continue
+    for _more in ("f", "lars", "aggregate"):
+        RULES[f"with {_more}{_of}"] = (
+            Rule(max_features=_cap),
+            {**THREE, "selectors": (*THREE["selectors"], _more)},
+        )
+    for _less in THREE["selectors"]:
+        _left = tuple(s for s in THREE["selectors"] if s != _less)
+        RULES[f"without {_less}{_of}"] = (Rule(max_features=_cap), {**THREE, "selectors": _left})
+    RULES[f"with knn{_of}"] = (
+        Rule(max_features=_cap),
+        {**THREE, "classifiers": (*THREE["classifiers"], "knn")},
     )
-    RULES[f"{_s} size + svm <=50"] = (
-        Rule("best", smoothing=0.0),
-        {"selectors": (_s,), "classifiers": ("svm",), **SMALL},
+    for _less in THREE["classifiers"]:
+        _left = tuple(c for c in THREE["classifiers"] if c != _less)
+        RULES[f"without {_less}{_of}"] = (Rule(max_features=_cap), {**THREE, "classifiers": _left})
+    for _n in (11, 41):
+        RULES[f"{_n} members{_of}"] = (Rule(n_members=_n, max_features=_cap), THREE)
+    for _t in (1.0, 3.0, None):
+        RULES[f"within {_t} errors{_of}"] = (Rule(tolerance=_t, max_features=_cap), THREE)
+    for _s in (0.0, 0.75):
+        RULES[f"smoothing {_s}{_of}"] = (Rule(smoothing=_s, max_features=_cap), THREE)
+    RULES[f"parsimony 1{_of}"] = (Rule("best", parsimony=1.0, max_features=_cap), THREE)
+    RULES[f"f + lda, size{_of}"] = (
+        Rule("best", smoothing=0.0, max_features=_cap),
+        {"selectors": ("f",), "classifiers": ("lda",)},
     )
-    RULES[f"{_s} 20 + svm"] = (
-        Rule("best"),
-        {"selectors": (_s,), "classifiers": ("svm",), "has_all": False, "sizes": (20,)},
-    )
+RULES["stability filter <= 20"] = (Rule(max_features=20), {**THREE, "selectors": ("f",)})
 
 
 def nogueira(supports):
@@ -186,46 +188,49 @@ def nogueira(supports):
     return 1 - (m / (m - 1) * share * (1 - share)).mean() / (k * (1 - k))
 
 
-def compare(out, rules, sets=None):
-    """Print errors of rules by set, their mean, features needed and stability."""
-    files: dict[str, list[Path]] = {}
-    for path in sorted(Path(out).glob("*-[0-9][0-9].npz")):
-        files.setdefault(path.name.rsplit("-", 1)[0], []).append(path)
-    names = [name for name in files if sets is None or not len(sets) or name in sets]
-    stored = {name: [load(path) for path in files[name]] for name in names}
-    print("folds:", {name: len(files[name]) for name in names})
-    print(f"{'rule':28s}" + "".join(f"{name[:8]:>9s}" for name in names) + "     mean  feat  stab")
+def compare(out, rules, sets):
+    """Print errors of rules by set, their mean, features needed and stability, percent."""
+    stored = {
+        name: [load(path) for path in sorted(Path(out).glob(f"{name}-[0-9][0-9].npz"))]
+        for name in sets
+    }
+    print("folds:", {name: len(rows) for name, rows in stored.items()})
+    head = "".join(f"{name[:8]:>9s}" for name in sets)
+    print(f"{'rule':24s}{head}     mean balanced  feat  stab")
     for label, (rule, subset) in rules.items():
-        errors, size, stable = [], [], []
-        for name in names:
-            rows = [judged(one, rule, **subset) for one in stored[name]]
-            errors.append(100 * np.mean([r[0] for r in rows]))
-            size.append(np.mean([r[1].sum() for r in rows]))
-            five = [rows[i : i + 5] for i in range(0, len(rows), 5)]
-            stable.append(np.mean([nogueira([r[1] for r in f]) for f in five if len(f) > 1] or 1))
+        errors, balanced, size, stable = [], [], [], []
+        for rows in stored.values():
+            found = [judged(one, rule, **subset) for one in rows]
+            errors.append(100 * np.mean([r[0] for r in found]))
+            balanced.append(100 * np.mean([r[1] for r in found]))
+            size.append(np.mean([r[2].sum() for r in found]))
+            rounds = [found[i : i + 5] for i in range(0, len(found), 5)]
+            stable.append(np.mean([nogueira([r[2] for r in one]) for one in rounds]))
         cells = "".join(f"{e:9.1f}" for e in errors)
         print(
-            f"{label:28s}{cells}{np.mean(errors):9.2f}{np.median(size):6.0f}{np.mean(stable):6.2f}",
+            f"{label:24s}{cells}{np.mean(errors):9.2f}{np.mean(balanced):9.2f}"
+            f"{np.median(size):6.0f}{np.mean(stable):6.2f}",
             flush=True,
         )
 
 
 if __name__ == "__main__":
+    from honest.sets import CHOOSE, CONFIRM, SETS, outer_folds
     from honest.sets import load as load_set
-    from honest.sets import outer_folds
 
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["race", "compare"])
-    parser.add_argument("sets", nargs="*")
+    parser.add_argument("what", choices=["race", "choose", "confirm"])
+    parser.add_argument("sets", nargs="*", help="all, or all of that half, if none are named")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--both", action="store_true")
+    parser.add_argument("--both", action="store_true", help="logged and plain values")
     args = parser.parse_args()
     args.out.mkdir(exist_ok=True, parents=True)
     if args.what == "race":
         for repeat in range(4):
-            for name in args.sets:
+            for name in args.sets or SETS:
                 table = load_set(name)
                 folds = outer_folds(name)[: 5 * (repeat + 1)]
                 run(name, table.X, table.codes, folds, args.out, both=args.both)
     else:
-        compare(args.out, RULES, args.sets)
+        half = CHOOSE if args.what == "choose" else CONFIRM
+        compare(args.out, RULES, args.sets or half)

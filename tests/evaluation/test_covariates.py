@@ -133,10 +133,19 @@ def test_a_rare_class_is_no_sign_of_a_batch() -> None:
     y = np.array([0] * 54 + [1] * 6)
     found = check_covariates(pd.DataFrame({"batch": rng.integers(0, 3, 60)}), y)
     assert not found.is_clear
-    for n_groups in (30, 4):
-        groups = np.arange(60) % n_groups
-        only = check_covariates(pd.DataFrame({"batch": y}), y, groups=groups)
-        assert only.score == 1.0
+
+
+def test_groups_are_kept_together_unless_they_are_sites() -> None:
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(30), 3)
+    y = rng.integers(0, 2, 30)[patient]
+    told = pd.DataFrame({"patient": [f"p{i}" for i in patient]})
+    assert check_covariates(told, y).is_clear  # a patient's other samples give the class away
+    assert not check_covariates(told, y, groups=patient).is_clear
+    site = np.where(rng.random(90) < 0.9, y, 2)
+    found = check_covariates(pd.DataFrame({"site": site}), y, groups=site)
+    assert found.is_clear
+    assert found == check_covariates(pd.DataFrame({"site": site}), y)
 
 
 def test_a_row_a_group_where_each_is_left_out() -> None:

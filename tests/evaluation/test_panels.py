@@ -91,6 +91,20 @@ def test_a_selector_that_predicts_is_its_own_estimator(scoring: Any) -> None:
     assert found.predictions.outputs is not None
 
 
+def test_a_claim_by_another_scorer_is_not_compared() -> None:
+    class Choosing(PanelSelector):
+        def fit(self, X: Any, y: Any) -> Any:
+            self.scoring_ = "balanced_accuracy"
+            return super().fit(X, y)
+
+    X, y = _cancer()
+    found = nested_cross_validate(Choosing(), None, X, y, scoring="balanced_accuracy")
+    assert found.optimism == pytest.approx(0.9 - found.score)
+    other = nested_cross_validate(Choosing(), None, X, y)
+    assert other.observed_scores.tolist() == [0.9] * 5
+    assert np.isnan(other.optimism)
+
+
 def test_a_selector_without_alternatives_has_no_full_set() -> None:
     class Alone(PanelSelector):
         def fit(self, X: Any, y: Any) -> Any:
@@ -197,14 +211,16 @@ def test_an_alternative_that_some_folds_lack_is_left_out() -> None:
     assert "the alternative 'limit 1': left out" in found.summary()
 
 
-def test_repeats_add_shuffled_stratified_rounds_to_the_first() -> None:
+def test_rounds_are_shuffled_and_stratified() -> None:
     X, y = load_iris(return_X_y=True)
     selector, model = SelectKBest(k=1), GaussianNB()
-    once = nested_cross_validate(selector, model, X, y, random_state=4)
+    plain = nested_cross_validate(selector, model, X, y, random_state=4)
+    once = nested_cross_validate(selector, model, X, y, n_repeats=1, random_state=4)
     thrice = nested_cross_validate(selector, model, X, y, n_repeats=3, random_state=4)
     twice = nested_cross_validate(selector, model, X, y, n_repeats=2, random_state=4)
     other = nested_cross_validate(selector, model, X, y, n_repeats=2, random_state=5)
-    assert once.n_repeats == 1
+    assert plain.n_repeats == once.n_repeats == 1
+    assert plain.folds[0][1].tolist() == [*range(10), *range(50, 60), *range(100, 110)]
     assert thrice.n_repeats == 3
     assert thrice.repeats.tolist() == [0] * 5 + [1] * 5 + [2] * 5
     np.testing.assert_array_equal(thrice.scores[:5], once.scores)
@@ -216,6 +232,7 @@ def test_repeats_add_shuffled_stratified_rounds_to_the_first() -> None:
         assert np.bincount(y[test]).tolist() == [10] * 3
         assert len(np.intersect1d(train, test)) == 0
         assert len(train) == 120
+    assert not np.array_equal(tests[0], plain.folds[0][1])
     assert not np.array_equal(tests[5], tests[0])
     assert not np.array_equal(tests[10], tests[5])
     assert not np.array_equal(other.folds[5][1], twice.folds[5][1])
@@ -256,7 +273,9 @@ def test_rounds_that_are_the_same_and_splitters_to_be_repeated_are_refused() -> 
     folds = list(StratifiedKFold(2).split(X, y))
     with pytest.raises(ValueError, match="rounds 0 and 1 of the outer folds are the same"):
         nested_cross_validate(PanelSelector(), None, X, y, cv=[*folds, *folds[::-1]])
-    with pytest.raises(ValueError, match=r"n_repeats=2 repeats a number .* cv is a LeaveOneOut"):
+    with pytest.raises(
+        ValueError, match=r"n_repeats=2 draws rounds of a number .* cv is a LeaveOneOut"
+    ):
         nested_cross_validate(PanelSelector(), None, X, y, cv=LeaveOneOut(), n_repeats=2)
     with pytest.raises(ValueError, match="n_repeats must be a whole number from 1 on, got 0"):
         nested_cross_validate(PanelSelector(), None, X, y, n_repeats=0)

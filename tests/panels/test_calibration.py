@@ -9,7 +9,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.calibration import _SigmoidCalibration
 
 from bitsieve.panels.calibration import Calibration
-from bitsieve.panels.linear import ABSENT
+from bitsieve.panels.gram import ABSENT
 
 
 def drawn(seed, n=60, count=2, spread=1.5):

@@ -12,7 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from bitsieve.panels.classifiers import CLASSIFIERS, classifier_by_name, predicted_codes
-from bitsieve.panels.linear import ABSENT, ledoit_wolf_intensity
+from bitsieve.panels.gram import ABSENT
+from bitsieve.panels.linear import ledoit_wolf_intensity
 
 SHAPES = [(20, 1), (23, 5), (37, 60), (61, 200)]
 

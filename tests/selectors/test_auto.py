@@ -78,6 +78,7 @@ def test_nested_evaluation_repeats_all_of_it_on_the_training_part():
     assert (other.supports[1] != result.supports[1]).any()
     assert set(result.alternatives) == {
         *("limit 10", "limit 20", "limit 50", "no limit", "filter of the same size"),
+        "single best candidate",
         *("all features: chosen", "all features: lda", "all features: svm"),
     }
     assert (result.alternatives["limit 10"].scores == result.scores).all()
@@ -124,6 +125,8 @@ def test_refit_holds_the_settings():
     half = auto.refit(X[::2], y[::2])
     assert half.sum() <= 10 * len(auto.panel_.members)
     assert (half != auto.support_).any()
+    one_site = ["a"] * len(y[::2])  # fewer than folds
+    assert (auto.refit(X[::2], y[::2], groups=one_site) == half).all()
 
 
 def test_limits_and_the_path():
@@ -148,6 +151,12 @@ def test_stability_filter_and_parsimony_make_other_panels():
     small = AutoSelector(combine="best", parsimony=3.0, **QUICK).fit(X, y)
     plain = AutoSelector(combine="best", **QUICK).fit(X, y)
     assert small.n_features_ <= plain.n_features_
+    assert "without parsimony" not in plain.alternatives_
+    beside = small.alternatives_["without parsimony"]
+    assert beside.to_json() == plain.panel_.to_json()
+    vote = AutoSelector(**QUICK).fit(X, y)
+    assert vote.alternatives_["single best candidate"].to_json() == plain.panel_.to_json()
+    assert plain.alternatives_["vote of the best"].to_json() == vote.panel_.to_json()
 
 
 def test_raw_intensities_are_logged_and_only_by_the_training_part():
@@ -159,6 +168,27 @@ def test_raw_intensities_are_logged_and_only_by_the_training_part():
     assert not any(m.log for m in AutoSelector(**QUICK).fit(X, y).panel_.members)
     both = AutoSelector(log="both", **QUICK).fit(raw, y)
     assert set(both.candidates_["log"]) == {False, True}
+
+
+def test_small_classes_are_found_too():
+    made = make_microarray(120, 300, n_informative=10, class_sep=0.7, random_state=3)
+    names = np.unique(made.y)
+    few = np.flatnonzero(made.y == names[1])[:18]
+    rows = np.sort(np.concatenate([np.flatnonzero(made.y == names[0])[:42], few]))
+    rest = np.setdiff1d(np.arange(120), rows)
+    X, y = made.X[rows], made.y[rows]
+    auto = AutoSelector(**QUICK).fit(X, y)
+    assert auto.scoring_ == "balanced_accuracy"
+    np.testing.assert_allclose(auto.panel_.thresholds, [0.7, 0.3])
+    second = auto.predict_proba(made.X[rest])[:, 1] > 0.3
+    assert (auto.predict(made.X[rest]) == names[second.astype(int)]).all()
+    plain = AutoSelector(scoring="accuracy", **QUICK).fit(X, y)
+    assert plain.panel_.thresholds is None
+    # As many samples of the small class are found, and more than without thresholds.
+    of_few = rest[made.y[rest] == names[1]]
+    assert np.mean(auto.predict(made.X[of_few]) == names[1]) > np.mean(
+        plain.predict(made.X[of_few]) == names[1]
+    )
 
 
 @pytest.mark.parametrize(

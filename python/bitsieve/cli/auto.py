@@ -308,7 +308,7 @@ class AutoJob:
             found.X,
             data.y,
             cv=LeaveOneGroupOut() if is_by_site else found.folds.outer,
-            n_repeats=1 if is_by_site else plan.outer_repeats,
+            n_repeats=None if is_by_site else plan.outer_repeats,
             scoring=selector.scoring,
             groups=data.table.groups,
             n_jobs=effective_n_jobs(self.n_jobs),

@@ -79,9 +79,9 @@ class PredictJob:
                 found = TablePrediction(external.prediction, external.missing, panel.n_features)
         except ValueError as error:
             raise ValueError(f"{self.file}: {error}") from error
-        remark = found.remark()
-        if remark is not None:
-            warnings.warn(f"{self.file.name}: {remark}", stacklevel=2)
+        for remark in (found.remark(), found.doubt()):
+            if remark is not None:
+                warnings.warn(f"{self.file.name}: {remark}", stacklevel=2)
         return FinishedPrediction(self, panel, table, found, external)
 
     def _refuse_out(self) -> None:

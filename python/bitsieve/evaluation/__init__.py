@@ -8,7 +8,7 @@
     nested.py    the whole selection repeated inside every outer training part
         |            (folds.py: outer splits that share nothing with their training part;
         |             rows.py: the samples of a fold, of arrays, frames and lists;
-        |             resume.py: finished folds on the disk)
+        |             tasks.py: what is run in processes; resume.py: finished folds on the disk)
     fold.py      one of them: select, fit, score (support.py: which input columns a fitted
         |            selector, or a pipeline of them, kept)
         |

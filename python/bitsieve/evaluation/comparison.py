@@ -59,6 +59,19 @@ def paired_difference(
     ----------
     C. Nadeau, Y. Bengio (2003), Inference for the generalization error, Machine Learning 52,
     239-281.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bitsieve import AutoSelector
+    >>> from bitsieve.evaluation import nested_cross_validate, paired_difference
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = AutoSelector(
+    ...     selectors=["f"], estimators=["lda"], effort="quick", random_state=0)
+    >>> result = nested_cross_validate(selector, None, X[::5], y[::5], cv=3)
+    >>> value, error = paired_difference(result, "all features: svm", None)
+    >>> abs(value - (result.alternatives["all features: svm"].score - result.score)) < 1e-9
+    True
     """
     differences = _scores(result, first) - _scores(result, second)
     sizes = [len(test) for _, test in result.folds], [len(train) for train, _ in result.folds]
@@ -159,6 +172,17 @@ def cost_of(
     ------
     ValueError
         Where there is no such alternative.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from bitsieve.evaluation import cost_of, nested_cross_validate
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = nested_cross_validate(SelectKBest(k=2), KNeighborsClassifier(1), X, y)
+    >>> cost_of(result, None, None, limit="at most 2 features") is None  # against itself
+    True
     """
     cost, error = paired_difference(result, free, limited)
     if not cost > error:  # nor where a single fold has no standard error

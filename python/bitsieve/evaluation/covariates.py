@@ -45,6 +45,8 @@ __all__ = [
 
 #: Whole numbers of so few levels name something, as batches 1, 2 and 3 do.
 _LEVELS = 10
+#: Groups that are no repeated samples, but may be confounded with the classes themselves.
+_SITES = 10
 _N_ROUNDS = 3
 _N_FOLDS = 5
 
@@ -158,7 +160,7 @@ class CovariateCheck:
     names : tuple of str
         The columns.
     score : float
-        Balanced accuracy of 3 x 5 folds; of fewer where a class or the groups allow no more.
+        Balanced accuracy of 3 x 5 folds, or fewer where a class has under 5 samples.
     interval : Interval
         Of the score, 95 %.
     chance : float
@@ -208,8 +210,9 @@ def check_covariates(
     covariates, y
         As in :func:`covariates_alone`.
     groups : array-like of shape (n_samples,), optional
-        Samples that belong together; folds keep them together. Where there are as many folds as
-        groups there is one round.
+        Samples that belong together; folds keep them together. But not up to 10 groups, such as
+        sites: what differs between those is what is looked for, and a site that was left out has
+        levels that are new.
     random_state : int, numpy Generator or RandomState, or None, default 0
         Of the folds.
 
@@ -239,19 +242,19 @@ def check_covariates(
             f"covariates cannot be checked: the class {str(classes[counts.argmin()])!r} has one "
             "sample; leave it out, or merge it with another"
         )
+    n_folds = int(max(2, min(_N_FOLDS, counts.min())))
     members = None if groups is None else group_codes(groups, len(labels))
-    n_groups = len(labels) if members is None else int(members.max()) + 1
-    n_folds = int(max(2, min(_N_FOLDS, counts.min(), n_groups)))
-    n_rounds = 1 if n_folds == n_groups else _N_ROUNDS  # the rounds would be the same
+    if members is not None and len(np.unique(members)) <= _SITES:
+        members = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of small classes is warned of elsewhere
         folds = outer_folds(
             n_folds,
             covariates,
             labels,
-            groups,
+            members,
             is_classifier=True,
-            n_repeats=n_rounds,
+            n_repeats=_N_ROUNDS,
             key=key_of(random_state),
         )
     predictions, _ = _predicted(covariates, labels, folds, None, balanced=True)

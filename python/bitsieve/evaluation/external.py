@@ -167,7 +167,7 @@ def external_result(
     >>> from bitsieve.panels import Panel
     >>> panel = Panel.from_json('''{
     ...   "format": "bitsieve panel", "schema": 1, "version": "0.1.0",
-    ...   "classes": ["sick", "well"], "n_features_in": 9, "columns": [4],
+    ...   "classes": ["sick", "well"], "thresholds": null, "n_features_in": 9, "columns": [4],
     ...   "feature_names": ["tp53"],
     ...   "members": [{
     ...     "selector": "f", "classifier": "lda", "features": [4], "log_floor": null,

@@ -34,7 +34,7 @@ def outer_folds(
     groups: Any,
     *,
     is_classifier: bool,
-    n_repeats: int = 1,
+    n_repeats: int | None = None,
     key: int = 0,
 ) -> Folds:
     """Return the outer splits as positions, after a look at each of them.
@@ -47,9 +47,9 @@ def outer_folds(
         What a splitter is called with; ``y`` of shape (n_samples,).
     is_classifier : bool
         Whether an int means stratified folds. With groups it means folds of whole groups.
-    n_repeats : int, default 1
-        Rounds of a number of folds. The first is the one of no repeats; the others are shuffled,
-        stratified (and of whole groups) likewise, and the same however many there are.
+    n_repeats : int or None, default None
+        Rounds of a number of folds, shuffled, stratified (and of whole groups) likewise, the
+        first ones the same however many there are. None is one round that is not shuffled.
     key : int, default 0
         What they are drawn from.
 
@@ -81,10 +81,10 @@ def outer_folds(
     if groups is not None:
         members, groups = group_codes(groups, len(y)), group_values(groups, len(y))
     cv = _checked(cv)
-    if n_repeats > 1 and not (cv is None or is_whole(cv)):
+    if n_repeats is not None and not (cv is None or is_whole(cv)):
         raise ValueError(
-            f"n_repeats={n_repeats} repeats a number of outer folds, but cv is a "
-            f"{type(cv).__name__}; give cv as a number, or RepeatedStratifiedKFold and n_repeats=1"
+            f"n_repeats={n_repeats} draws rounds of a number of outer folds, but cv is a "
+            f"{type(cv).__name__}; give cv as a number, or RepeatedStratifiedKFold and no n_repeats"
         )
     splitter = _splitter(cv, y, members, is_classifier)
     with warnings.catch_warnings():  # of groups without effect more is said below
@@ -98,8 +98,8 @@ def outer_folds(
         ]
     if not folds:
         raise ValueError("cv has no split: give at least one (train, test), better five or more")
-    if n_repeats > 1:
-        folds += _repeated(len(folds), y, members, is_classifier, n_repeats - 1, key)
+    if n_repeats is not None:
+        folds = _repeated(len(folds), y, members, is_classifier, n_repeats, key)
     rounds = rounds_of(folds, len(y))
     seen: dict[bytes, int] = {}
     for number, (train, test) in enumerate(folds):
@@ -198,7 +198,7 @@ def _repeated(
     n_repeats: int,
     key: int,
 ) -> Folds:
-    """Return further rounds of folds, drawn from a key."""
+    """Return rounds of folds, drawn from a key."""
     strata, n_strata = np.zeros(len(y), np.int32), 1
     if is_classifier and type_of_target(y) in ("binary", "multiclass"):
         classes, codes = np.unique(y, return_inverse=True)

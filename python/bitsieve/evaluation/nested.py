@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,6 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import column_or_1d
 
 from bitsieve._checks import (
@@ -31,7 +30,7 @@ from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes, group_values
 from bitsieve.evaluation.alternatives import Alternative, names_in_all
 from bitsieve.evaluation.fold import FoldScores, Procedure
-from bitsieve.evaluation.folds import Folds, fold_seed, outer_folds, rounds_of
+from bitsieve.evaluation.folds import outer_folds, rounds_of
 from bitsieve.evaluation.grouping import warn_of_ungrouped_steps
 from bitsieve.evaluation.pairs import PairSplit, pairs_of
 from bitsieve.evaluation.predictions import Predictions, put_together
@@ -41,6 +40,7 @@ from bitsieve.evaluation.resume import FoldStore, fingerprint_of
 from bitsieve.evaluation.rows import column_names, n_columns
 from bitsieve.evaluation.scored import ScoredFolds
 from bitsieve.evaluation.support import last_selecting_step, steps_of
+from bitsieve.evaluation.tasks import run_tasks, tasks_of
 
 __all__ = ["nested_cross_validate"]
 
@@ -52,7 +52,7 @@ def nested_cross_validate(
     y: ArrayLike,
     *,
     cv: int | Iterable[Any] | Any = 5,
-    n_repeats: int = 1,
+    n_repeats: int | None = None,
     scoring: str | Callable[..., float] | None = None,
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
@@ -92,10 +92,10 @@ def nested_cross_validate(
         ``StratifiedKFold(5, shuffle=True, random_state=0)``. Splits that train on what they
         test, and splits that are listed twice, are refused. A ``RepeatedStratifiedKFold`` gives
         several rounds.
-    n_repeats : int, default 1
-        Rounds of a number of outer folds. The first round is the one of ``n_repeats=1``; the
-        others are shuffled, stratified and of whole groups likewise, and drawn from
-        ``random_state``. More rounds take away the luck of the folds, not that of the samples.
+    n_repeats : int or None, default None
+        Rounds of a number of outer folds, shuffled, stratified and of whole groups likewise, and
+        drawn from ``random_state``, as ``RepeatedStratifiedKFold`` does. None means one round that
+        is not shuffled. More rounds take away the luck of the folds, not that of the samples.
     scoring : str, callable or None, default None
         None means the selector's own ``scoring``, and the estimator's ``score`` without one: the
         ``scoring`` of a grid search.
@@ -171,7 +171,8 @@ def nested_cross_validate(
     base = key_of(random_state)
     check_choice("interval", interval, ("corrected", "nested"))
     check_number("level", level, 0, 1, hint="0.95 asks for a 95 % interval")
-    n_repeats = check_int("n_repeats", n_repeats, 1)
+    if n_repeats is not None:
+        n_repeats = check_int("n_repeats", n_repeats, 1)
     if type(X).__name__ == "Table":
         raise ValueError(
             "X must be an array or a DataFrame; of a Table pass table.to_frame() and table.y"
@@ -239,26 +240,15 @@ def nested_cross_validate(
         _refuse_nested(name, rounds)
         assert rounds is not None
         pairs = pairs_of(folds, rounds)
-    tasks = _tasks(folds, seeds, pairs, base)
+    tasks = tasks_of(folds, seeds, pairs, base)
     procedure = Procedure(selector, predictor, scorer, n_columns(X))
     stores = None
     if checkpoint is not None:
         evaluation = fingerprint_of(procedure, name, X, y, groups)
         classes = np.unique(labels) if is_classifier(estimator) else None
-        stores = [
-            FoldStore(
-                checkpoint,
-                evaluation,
-                fold=task.fold,
-                seed=task.seed,
-                train=task.train,
-                test=task.test,
-                labels=classes,
-            )
-            for task in tasks
-        ]
+        stores = [FoldStore(checkpoint, evaluation, task, labels=classes) for task in tasks]
     with said_once():
-        every = _run(procedure, X, y, groups, tasks, stores, n_jobs)
+        every = run_tasks(procedure, X, y, groups, tasks, stores, n_jobs=n_jobs)
     rows, inside = every[: len(folds)], every[len(folds) :]
 
     scores = np.array([row.honest for row in rows])
@@ -288,6 +278,9 @@ def nested_cross_validate(
         scorer, predictions, scores
     ):
         name = "score"  # of the estimator's own, neither accuracy nor R squared
+    claimed_by = {row.claimed_by for row in rows}
+    if predictor is None and claimed_by != {None}:
+        is_comparable = claimed_by == {name}
     scored = ScoredFolds(folds, predictions, scorer, name, groups=members, level=level)
     if rounds is None or not pairs or name == "score":
         found = scored.interval(scores, chance=chance, random_state=base)
@@ -324,64 +317,6 @@ def nested_cross_validate(
             for other, told in alternatives.items()
         },
     )
-
-
-def _run(
-    procedure: Procedure,
-    X: Any,
-    y: Any,
-    groups: Any,
-    tasks: Sequence[_Task],
-    stores: Sequence[FoldStore] | None,
-    n_jobs: int | None,
-) -> list[FoldScores]:
-    """Run the folds that no file holds, each of them stored as soon as it is finished."""
-    found: list[FoldScores | None] = [None] * len(tasks)
-    if stores is not None:
-        found = [store.load() for store in stores]
-    missing = [place for place, one in enumerate(found) if one is None]
-    computed = Parallel(n_jobs=n_jobs)(
-        delayed(_run_task)(
-            procedure, X, y, groups, tasks[place], None if stores is None else stores[place]
-        )
-        for place in missing
-    )
-    for place, one in zip(missing, computed, strict=True):
-        found[place] = one
-    return [one for one in found if one is not None]
-
-
-def _run_task(
-    procedure: Procedure, X: Any, y: Any, groups: Any, task: _Task, store: FoldStore | None
-) -> FoldScores:
-    found = procedure.run(X, y, groups, **task._asdict())
-    if store is not None:
-        store.save(found)
-    return found
-
-
-class _Task(NamedTuple):
-    """A fold, or two folds left out at once, beside which nothing else is scored."""
-
-    fold: int
-    train: NDArray[np.int64]
-    test: NDArray[np.int64]
-    seed: int
-    beside: bool
-
-
-def _tasks(
-    folds: Folds, seeds: NDArray[np.int64], pairs: Sequence[PairSplit], base: int
-) -> list[_Task]:
-    """Return the folds and then the pairs, whose numbers lie above those of any folds."""
-    found = [
-        _Task(fold, train, test, int(seed), True)
-        for fold, ((train, test), seed) in enumerate(zip(folds, seeds, strict=True))
-    ]
-    for place, pair in enumerate(pairs):
-        number = 2**32 + place
-        found.append(_Task(number, pair.train, pair.test, fold_seed(base, number), False))
-    return found
 
 
 def _refuse_nested(name: str, rounds: NDArray[np.int64] | None) -> None:

@@ -19,6 +19,7 @@ from bitsieve._checkpoint import CheckpointStore, fingerprint
 from bitsieve.evaluation.alternatives import ScoredAlternative
 from bitsieve.evaluation.fold import FoldScores, Procedure
 from bitsieve.evaluation.predictions import FoldOutputs
+from bitsieve.evaluation.tasks import Task
 
 __all__ = ["FoldStore", "fingerprint_of"]
 
@@ -73,9 +74,7 @@ class FoldStore:
         Made if it is missing.
     evaluation : str
         What :func:`fingerprint_of` returns.
-    fold, seed : int
-    train, test : int64 arrays
-        Positions of the samples.
+    task : Task
     labels : array or None
         The classes that predictions are told by; None for numbers.
     """
@@ -84,16 +83,17 @@ class FoldStore:
         self,
         directory: str | os.PathLike[str],
         evaluation: str,
+        task: Task,
         *,
-        fold: int,
-        seed: int,
-        train: NDArray[np.int64],
-        test: NDArray[np.int64],
         labels: NDArray[Any] | None,
     ) -> None:
         parts = {
-            "evaluation": evaluation, "fold": fold, "seed": seed, "train": train, "test": test
-        }  # fmt: skip
+            "evaluation": evaluation,
+            "fold": task.fold,
+            "seed": task.seed,
+            "train": task.train,
+            "test": task.test,
+        }
         self._store = CheckpointStore(directory, fingerprint(parts), kind="fold", instead="")
         self._labels = labels
 
@@ -117,6 +117,7 @@ class FoldStore:
             full_predicted=None if full is None else self._named(full, meta["full coded"]),
             stopped_early=meta["stopped_early"],
             is_cut=meta["is_cut"],
+            claimed_by=meta["claimed_by"],
             alternatives={
                 name: ScoredAlternative(
                     float(arrays[f"{i} score"]),
@@ -134,6 +135,7 @@ class FoldStore:
         meta: dict[str, Any] = {
             "stopped_early": found.stopped_early,
             "is_cut": found.is_cut,
+            "claimed_by": found.claimed_by,
             "alternatives": list(found.alternatives),
         }
         self._put("", found.outputs, meta, arrays)

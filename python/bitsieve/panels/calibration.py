@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve.panels.linear import ABSENT
+from bitsieve.panels.gram import ABSENT
 
 __all__ = ["Calibration"]
 

@@ -2,7 +2,7 @@
 
 ::
 
-    K, codes -> linear.py (LDA, SVM, ridge)  -> dual coefficients and an intercept
+    K, codes -> linear.py, ridge.py          -> dual coefficients and an intercept
              -> neighbors.py (kNN)           -> the samples themselves
     products with new samples -> decide -> a decision a class -> predicted_codes
 
@@ -21,8 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._errors import closest, quoted
-from bitsieve.panels.linear import LinearFitted, LinearSVM, RidgeLOO, ShrunkenLDA
+from bitsieve.panels.gram import LinearFitted
+from bitsieve.panels.linear import LinearSVM, ShrunkenLDA
 from bitsieve.panels.neighbors import NearestNeighbors, NeighborsFitted
+from bitsieve.panels.ridge import RidgeLOO
 
 __all__ = [
     "CLASSIFIERS",

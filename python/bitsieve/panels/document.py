@@ -33,7 +33,8 @@ FORMAT, SCHEMA = "bitsieve panel", 1
 _WIDEST = 2**31 - 1
 
 _PANEL = (
-    "format", "schema", "version", "classes", "n_features_in", "columns", "feature_names", "members"
+    "format", "schema", "version", "classes", "thresholds", "n_features_in", "columns",
+    "feature_names", "members",
 )  # fmt: skip
 _MEMBER = ("selector", "classifier", "features", "log_floor", "center", "scale")
 _LINEAR = ("coefficients", "intercept")
@@ -58,6 +59,7 @@ def written(panel: Panel) -> str:
         "schema": SCHEMA,
         "version": panel.version,
         "classes": _classes_written(panel.classes),
+        "thresholds": None if panel.thresholds is None else list(panel.thresholds),
         "n_features_in": panel.n_features_in,
         "columns": panel.columns.tolist(),
         "feature_names": None if names is None else list(names),
@@ -88,6 +90,7 @@ def read(text: str | bytes) -> Panel:
         raise _wrong("schema", f"must be {SCHEMA} for this version of bitsieve", top["schema"])
     version = _text(top["version"], "version")
     classes = _classes(top["classes"])
+    thresholds = _thresholds(top["thresholds"], len(classes))
     n_features_in = _whole(top["n_features_in"], "n_features_in", 1, _WIDEST)
     columns = _wholes(top["columns"], "columns", 0, n_features_in - 1)
     if not len(columns) or (np.diff(columns) <= 0).any():
@@ -100,7 +103,7 @@ def read(text: str | bytes) -> Panel:
         _read_member(member, f"members[{place}]", len(classes), n_features_in)
         for place, member in enumerate(found)
     )
-    panel = Panel(members, classes, n_features_in, names, version)
+    panel = Panel(members, classes, n_features_in, names, thresholds, version)
     if not np.array_equal(panel.columns, columns):
         raise ValueError("columns must be those of the members' features, and no others")
     return panel
@@ -287,6 +290,15 @@ def _classes(value: object) -> NDArray[Any]:
     if kinds == {int}:
         return _wholes(value, "classes", -(2**63), 2**63 - 1)
     return np.array(value, dtype=bool)
+
+
+def _thresholds(value: object, length: int) -> tuple[float, ...] | None:
+    if value is None:
+        return None
+    found = _numbers(value, "thresholds", length, 1e-9)
+    if abs(float(found.sum()) - 1.0) > 1e-9:
+        raise ValueError(f"thresholds must have the sum 1, got {float(found.sum()):g}")
+    return tuple(found.tolist())
 
 
 def _names(value: object, length: int) -> tuple[str, ...] | None:

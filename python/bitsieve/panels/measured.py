@@ -14,6 +14,9 @@ from bitsieve.panels.model import Panel, PanelPrediction
 
 __all__ = ["TablePrediction", "missing_features", "predict_table"]
 
+#: Standard deviations from the centre, in the median, that no like samples reach.
+_FAR = 3.0
+
 
 @dataclass(frozen=True, eq=False)
 class TablePrediction:
@@ -38,7 +41,7 @@ class TablePrediction:
         Examples
         --------
         >>> import numpy as np
-        >>> nothing = PanelPrediction(*[np.zeros(0)] * 4)
+        >>> nothing = PanelPrediction(*[np.zeros(0)] * 5)
         >>> TablePrediction(nothing, ("tp53",), 20).remark()
         "1 of the panel's 20 features is missing and stands at its centre: 'tp53'"
         """
@@ -49,6 +52,25 @@ class TablePrediction:
         return (
             f"{count} of the panel's {plural(self.n_features, 'feature')} {verb} missing and "
             f"{'stands' if count == 1 else 'stand'} at {whose} centre: {shorten(self.missing)}"
+        )
+
+    def doubt(self) -> str | None:
+        """Say so where the values are evidently not like those that the panel was made of.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> far = PanelPrediction(*[np.zeros(0)] * 4, np.array([7.0, 8.0, 9.0]))
+        >>> TablePrediction(far, (), 20).doubt()
+        "the panel's features lie 8.0 standard deviations from their centre, where about 0.7 is ...
+        """
+        distance = float(np.median(self.prediction.distance))
+        if distance <= _FAR:
+            return None
+        return (
+            f"the panel's features lie {distance:.1f} standard deviations from their centre, where "
+            "about 0.7 is usual: if the values are of another unit, normalisation or platform than "
+            "those that the panel was made of, its predictions mean nothing"
         )
 
 
@@ -140,7 +162,7 @@ def predict_table(panel: Panel, table: Table, *, max_missing: float = 0.1) -> Ta
     >>> from bitsieve.panels import Panel, predict_table
     >>> panel = Panel.from_json('''{
     ...   "format": "bitsieve panel", "schema": 1, "version": "0.1.0",
-    ...   "classes": ["sick", "well"], "n_features_in": 9, "columns": [4, 7],
+    ...   "classes": ["sick", "well"], "thresholds": null, "n_features_in": 9, "columns": [4, 7],
     ...   "feature_names": ["tp53", "egfr"],
     ...   "members": [{
     ...     "selector": "f", "classifier": "lda", "features": [7, 4], "log_floor": null,

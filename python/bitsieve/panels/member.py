@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve.panels.calibration import Calibration
-from bitsieve.panels.linear import LinearFitted
+from bitsieve.panels.gram import LinearFitted
 from bitsieve.panels.neighbors import NeighborsFitted
 from bitsieve.panels.rules import LinearRule, NeighborsRule, rule_of
 from bitsieve.panels.scaling import Scaling

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve.panels.linear import Codes, Floats, check_gram
+from bitsieve.panels.gram import Codes, Floats, check_gram
 
 __all__ = ["NearestNeighbors", "NeighborsFitted", "neighbor_shares"]
 

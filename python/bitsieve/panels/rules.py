@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve.panels.linear import LinearFitted
+from bitsieve.panels.gram import LinearFitted
 from bitsieve.panels.neighbors import NeighborsFitted, neighbor_shares
 
 __all__ = ["LinearRule", "NeighborsRule", "Rule", "rule_of"]
