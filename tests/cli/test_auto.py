@@ -302,12 +302,12 @@ def test_ctrl_c_in_the_outer_folds_keeps_the_panel_and_the_folds(
 def test_a_disk_that_fills_up_keeps_what_fits(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import bitsieve.cli.auto
+    import bitsieve.cli.finished
 
     def full(path: Path, *_: object, **__: object) -> None:
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(bitsieve.cli.auto, "write_run_json", full)
+    monkeypatch.setattr(bitsieve.cli.finished, "write_run_json", full)
     out = tmp_path / "out"
     done = _run("select", table, "-t", "out come", "--out", out, *_QUICK, "--outer-folds", 0)
     assert done.exit_code == 1
