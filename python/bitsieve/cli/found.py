@@ -157,11 +157,12 @@ def panel_outcome(found: Measured) -> PanelOutcome:
         outcome |= {
             "honest": Compared(
                 "panel",
-                "this panel's procedure",
+                _own_label(selector.max_features, data.table.n_features),
                 float(nested.score),
                 tuple(nested.interval),
                 (int(sizes.min()), int(sizes.max())),
                 inner=float(selector.best_score_),
+                **_cost(nested, nested.scores),
             ),
             "level": nested.level,
             "n_folds": n_folds,
@@ -289,16 +290,31 @@ def _limits(nested: Any, inner: dict[str, float], limit: int | None) -> tuple[Co
     free = nested.alternatives.get("no limit")
     rows = []
     for key in nested.alternatives:
-        if not key.startswith("limit "):
+        if not key.startswith("limit ") or key == f"limit {limit}":  # the panel's own
             continue
-        of = {"inner": inner.get(key, float("nan"))}
-        if free is not None:
-            apart = free.scores - nested.alternatives[key].scores
-            of |= {"cost": float(apart.mean()), "cost_error": _standard_error(apart, nested)}
+        of = {
+            "inner": inner.get(key, float("nan")),
+            **_cost(nested, nested.alternatives[key].scores),
+        }
         rows.append(_compared(nested, key, f"at most {key.removeprefix('limit ')} features", **of))
     if free is not None and limit is not None:
         rows.append(_compared(nested, "no limit", "no limit", inner=inner.get("no limit", np.nan)))
     return tuple(rows)
+
+
+def _own_label(limit: int | None, n_features: int) -> str:
+    if limit is None or limit >= n_features:
+        return "this panel's procedure"
+    return f"this panel, at most {limit} features"
+
+
+def _cost(nested: Any, scores: NDArray[np.float64]) -> dict[str, Any]:
+    """Return what a limit costs beside no limit, and the standard error of that."""
+    free = nested.alternatives.get("no limit")
+    if free is None:
+        return {}
+    apart = free.scores - scores
+    return {"cost": float(apart.mean()), "cost_error": _standard_error(apart, nested)}
 
 
 def _standard_error(differences: NDArray[np.float64], nested: Any) -> float:
