@@ -36,6 +36,7 @@ _NAMES = {
     "all features: lda": "all features, shrunken LDA",
     "all features: svm": "all features, linear SVM",
     "filter of the same size": "best filter of the same size",
+    "single best candidate": "the single best candidate",
     "covariates": "covariates alone, no feature",
 }
 
@@ -62,6 +63,7 @@ class Measured:
     nested: Any = None
     stability: Any = None
     external: Any = None
+    notes: tuple[str, ...] = ()
     stopped: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -155,11 +157,12 @@ def panel_outcome(found: Measured) -> PanelOutcome:
         outcome |= {
             "honest": Compared(
                 "panel",
-                "this panel's procedure",
+                _own_label(selector.max_features, data.table.n_features),
                 float(nested.score),
                 tuple(nested.interval),
                 (int(sizes.min()), int(sizes.max())),
                 inner=float(selector.best_score_),
+                **_cost(nested, nested.scores),
             ),
             "level": nested.level,
             "n_folds": n_folds,
@@ -174,7 +177,7 @@ def panel_outcome(found: Measured) -> PanelOutcome:
             **_told_apart(nested.performance()),
         }
     if found.stability is not None:
-        outcome["stability"] = _stability(found.stability)
+        outcome["stability"] = (*_stability(found.stability), *found.notes)
     return PanelOutcome(**outcome)
 
 
@@ -287,16 +290,31 @@ def _limits(nested: Any, inner: dict[str, float], limit: int | None) -> tuple[Co
     free = nested.alternatives.get("no limit")
     rows = []
     for key in nested.alternatives:
-        if not key.startswith("limit "):
+        if not key.startswith("limit ") or key == f"limit {limit}":  # the panel's own
             continue
-        of = {"inner": inner.get(key, float("nan"))}
-        if free is not None:
-            apart = free.scores - nested.alternatives[key].scores
-            of |= {"cost": float(apart.mean()), "cost_error": _standard_error(apart, nested)}
+        of = {
+            "inner": inner.get(key, float("nan")),
+            **_cost(nested, nested.alternatives[key].scores),
+        }
         rows.append(_compared(nested, key, f"at most {key.removeprefix('limit ')} features", **of))
     if free is not None and limit is not None:
         rows.append(_compared(nested, "no limit", "no limit", inner=inner.get("no limit", np.nan)))
     return tuple(rows)
+
+
+def _own_label(limit: int | None, n_features: int) -> str:
+    if limit is None or limit >= n_features:
+        return "this panel's procedure"
+    return f"this panel, at most {limit} features"
+
+
+def _cost(nested: Any, scores: NDArray[np.float64]) -> dict[str, Any]:
+    """Return what a limit costs beside no limit, and the standard error of that."""
+    free = nested.alternatives.get("no limit")
+    if free is None:
+        return {}
+    apart = free.scores - scores
+    return {"cost": float(apart.mean()), "cost_error": _standard_error(apart, nested)}
 
 
 def _standard_error(differences: NDArray[np.float64], nested: Any) -> float:
@@ -361,9 +379,10 @@ def _calibration(found: Any) -> str:
     if len(found.calibrations) == 1:
         (one,) = found.calibrations
         low, high = one.slope_interval
+        intercept = round(one.intercept, 2) + 0.0  # without the sign of -0.0
         said = (
-            f"intercept {round(one.intercept, 2) + 0.0:.2f} (0 is right), "
-            f"slope {one.slope:.2f} (1 is right; {low:.2f} to {high:.2f})"
+            f"intercept {intercept:.2f} (0 is right), slope {one.slope:.2f} (1 is right; "
+            f"{low:.2f} to {high:.2f})"
         )
     else:
         low, high = min(slopes), max(slopes)
@@ -394,9 +413,15 @@ def _stability(found: Any) -> tuple[str, ...]:
         said.append(
             f"{what[0].upper()}{what[1:]} share {100 * share:.0f} % of their features "
             f"({100 * chance:.1f} % by chance); Nogueira's index {one.nogueira.value:.2f} (0 by "
-            "chance, 1 for the same panel)."
+            f"chance, 1 for the same panel{_uneven(one.sizes)})."
         )
     return tuple(said)
+
+
+def _uneven(sizes: NDArray[np.int64]) -> str:
+    """Say that sizes differ so much that the index says more of them than of the features."""
+    least, most = int(sizes.min()), int(sizes.max())
+    return f"; low where sizes differ, here {least:,} to {most:,}" if most > 4 * least else ""
 
 
 def _span(sizes: tuple[int, ...]) -> str:
