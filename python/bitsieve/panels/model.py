@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -386,6 +387,9 @@ def _names_of(X: Any) -> list[str] | None:
 
 def _array_of(X: Any) -> NDArray[Any]:
     array = X.X if isinstance(X, Table) else matrix_of_frame(X) if is_frame(X) else np.asarray(X)
+    if array.dtype == object:  # numbers in it are taken, as scikit-learn takes them
+        with suppress(TypeError, ValueError):  # said below
+            array = array.astype(np.float64)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise ValueError(
             f"X must be a table of numbers, (n_samples, n_features), got {array.dtype} of shape "
