@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from bitsieve.fitness.splits import FreshFolds
-from bitsieve.panels.choice import codes_of
+from bitsieve.panels.choice import codes_of, score_candidates
 from bitsieve.panels.design import ALL, Candidate, Design
 from bitsieve.panels.fitting import fit_candidates
 from bitsieve.panels.race import run_race
@@ -175,3 +175,15 @@ def test_costly_selectors_that_fall_behind_go_no_further():
     assert run_racing(X, y, 2, design, folds[:1])[1] == ()
     cheap = Design(("f", "relieff", "mrmr", "rfe"), ("lda",), (200,), 12_600)
     assert costly_selectors(cheap, 82, 2) == ()
+
+
+def test_the_last_selector_is_never_left_behind():
+    rng = np.random.default_rng(0)
+    y = (np.arange(60) % 2).astype(np.int32)
+    X = rng.normal(size=(60, 600)) + 0.25 * y[:, None]  # weak, all of them
+    design = Design(("lars",), ("lda",), (1, 2), 600)
+    raced, dropped = run_racing(X, y, 2, design, _folds(y, n_repeats=2))
+    assert dropped == ()
+    assert raced.design.selectors == ("lars",)
+    score = score_candidates(raced)
+    assert score.score[2] - score.score[:2].max() > 2 * score.standard_error(2, 0)

@@ -179,8 +179,8 @@ def test_small_classes_are_found_too():
     X, y = made.X[rows], made.y[rows]
     auto = AutoSelector(**QUICK).fit(X, y)
     assert auto.scoring_ == "balanced_accuracy"
-    np.testing.assert_allclose(auto.panel_.thresholds, [0.7, 0.3])
-    second = auto.predict_proba(made.X[rest])[:, 1] > 0.3
+    np.testing.assert_allclose(auto.panel_.thresholds, [0.7, 0.3], atol=0.01)
+    second = auto.predict_proba(made.X[rest])[:, 1] > auto.panel_.thresholds[1]
     assert (auto.predict(made.X[rest]) == names[second.astype(int)]).all()
     plain = AutoSelector(scoring="accuracy", **QUICK).fit(X, y)
     assert plain.panel_.thresholds is None
@@ -197,6 +197,11 @@ def test_small_classes_are_found_too():
         ({"selectors": "f"}, "selectors must be 'auto' or a list of names, got 'f'"),
         ({"selectors": ["nope"]}, "nope"),
         ({"selectors": []}, "selectors must name at least one"),
+        ({"selectors": None}, "selectors must be 'auto' or a list of names, got None"),
+        ({"selectors": [None]}, "a selector must be named by text, such as 'f', got None"),
+        ({"selectors": [["f"]]}, "a selector must be named by text"),
+        ({"selectors": ["F", "anova"]}, "selectors names one twice: f, f"),
+        ({"sizes": 5}, "sizes must be 'auto' or a list of numbers of features, got 5"),
         ({"selectors": ["f", "f"]}, "selectors names one twice"),
         ({"estimators": ["forest"]}, "there is no classifier 'forest'"),
         ({"sizes": "all"}, "sizes must be 'auto' or numbers of features, got 'all'"),
@@ -217,6 +222,53 @@ def test_bad_parameters_are_named(options, message):
     X, y = _table(n=20, p=30)
     with pytest.raises(ValueError, match=message):
         AutoSelector(**options).fit(X, y)
+
+
+def test_other_spellings_of_a_selector_are_the_same():
+    X, y = _table(n=30, p=60)
+    one = AutoSelector(selectors=["f", "surf-star"], **QUICK).fit(X, y)
+    other = AutoSelector(selectors=["ANOVA", "SURF*"], **QUICK).fit(X, y)
+    assert other.panel_.to_json() == one.panel_.to_json()
+    assert set(other.candidates_["selector"]) == {"f", "surf-star", "all"}
+
+
+def test_without_a_size_below_the_table_all_features_are_the_panel():
+    X, y = _table(n=30, p=60)
+    for sizes in ([], [60], [200]):
+        auto = AutoSelector(sizes=sizes, **QUICK).fit(X, y)
+        assert auto.support_.all()
+        assert auto.path_["limit"].isna().tolist() == [True]
+
+
+def test_a_class_that_no_inner_fold_keeps_is_named():
+    X, y = _table(n=30, p=60)
+    lone = (np.arange(30) == 3).astype(int)
+    with (
+        pytest.raises(ValueError, match="trains on samples of one class alone"),
+        pytest.warns(UserWarning, match="least populated"),
+    ):
+        AutoSelector(**QUICK).fit(X, lone)
+    groups = np.where(y == np.unique(y)[1], 0, 1 + np.arange(30))
+    with (
+        pytest.raises(ValueError, match="all stand in one group"),
+        pytest.warns(UserWarning, match="some classes stand in fewer groups"),
+    ):
+        AutoSelector(**QUICK).fit(X, y, groups=groups)
+
+
+def test_halves_of_few_samples_are_selected_from_too():
+    X, y = _table(n=40, p=60)
+    auto = AutoSelector(selectors=["f", "rfe"], max_features=5, **QUICK).fit(X, y)
+    few = np.concatenate([np.flatnonzero(y == label)[:2] for label in np.unique(y)])
+    assert 0 < auto.refit(X[few], y[few]).sum() <= 5 * len(auto.panel_.members)
+
+
+def test_tables_of_objects_are_evaluated_as_their_numbers():
+    X, y = _table(n=30, p=60)
+    auto = AutoSelector(max_features=5, **QUICK)
+    plain = nested_cross_validate(auto, None, X, y, cv=2, random_state=0)
+    other = nested_cross_validate(auto, None, X.astype(object), y, cv=2, random_state=0)
+    assert (other.alternatives["no limit"].scores == plain.alternatives["no limit"].scores).all()
 
 
 def test_numbers_to_predict_are_refused():

@@ -78,7 +78,7 @@ def run_racing(
         Without the candidates of the selectors that were left behind.
     dropped : tuple of str
         Those selectors: the best of their candidates lies more than two paired standard errors
-        below the best of all.
+        below the best of all. Never every selector there is.
     """
     train = int(np.sum(folds[0] != 0))
     costly = costly_selectors(design, train, n_classes)
@@ -93,6 +93,8 @@ def run_racing(
         own = max(mine, key=lambda c: (scores.score[c], -c))
         if scores.score[best] - scores.score[own] > BEHIND * scores.standard_error(best, own):
             dropped.append(name)
+    if len(dropped) == len(design.selectors):  # a panel of few features needs one
+        dropped = []
     left = replace(design, selectors=tuple(s for s in design.selectors if s not in dropped))
     rest = run_race(X, codes, n_classes, left, folds[1:], seed=seed, n_jobs=n_jobs)
     place = {one: number for number, one in enumerate(first.candidates)}

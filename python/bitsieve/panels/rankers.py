@@ -167,6 +167,8 @@ def ranker_by_name(name: str) -> Ranker:
     Traceback (most recent call last):
     ValueError: selector 'chi2' refuses values below zero, and standardised features have them; ...
     """
+    if not isinstance(name, str):
+        raise ValueError(f"a selector must be named by text, such as 'f', got {name!r}")
     if name in RANKERS:
         return RANKERS[name]
     try:

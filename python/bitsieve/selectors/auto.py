@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -235,6 +235,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         logs = self._logs(values)
         plan = self.plan(table.n_samples, table.n_features, n_classes, n_logs=len(logs))
         folds = self._folds(table, codes, plan.n_repeats, groups, self.seed_)
+        _refuse_lone_classes(folds, codes, table.classes)
         design = Design(
             plan.selectors,
             plan.estimators,
@@ -288,7 +289,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         -------
         bitsieve.panels.Plan
         """
-        names = STABLE if self.stability == "filter" else _listed("selectors", self.selectors)
+        names = STABLE if self.stability == "filter" else self._selectors()
         return make_plan(
             n_samples,
             n_features,
@@ -367,10 +368,12 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             logs=tuple(dict.fromkeys(m.log for m in self._members)),
         )
         # Nothing is predicted here: the folds only say what rankings are averaged over, so that in
-        # half of a table with fewer groups than folds they may part a group.
-        if groups is not None and len(np.unique(group_codes(groups, len(codes)))) < self.cv:
+        # half of a table with fewer groups than folds they may part a group, and there are no more
+        # of them than the largest class has samples.
+        cv = max(2, min(self.cv, int(np.bincount(codes).max())))
+        if groups is not None and len(np.unique(group_codes(groups, len(codes)))) < cv:
             groups = None
-        folds = self._folds(table, codes, 1, groups, seed)
+        folds = self._folds(table, codes, 1, groups, seed, cv)
         parts = ranking.rank_parts(values, codes, design, folds, seed=seed % 2**32)
         ranked = ranking.rank_table(values, codes, design, parts, seed=seed % 2**32)
         for candidate in self._members:
@@ -378,11 +381,17 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         return support
 
     def _folds(
-        self, table: Table, codes: NDArray[np.int32], n_repeats: int, groups: Any, seed: int
+        self,
+        table: Table,
+        codes: NDArray[np.int32],
+        n_repeats: int,
+        groups: Any,
+        seed: int,
+        cv: int | None = None,
     ) -> NDArray[np.int32]:
         """Return the inner test fold of each sample in each repeat."""
         splits = make_splits(
-            self.cv,
+            self.cv if cv is None else cv,
             table.X,
             table.y,
             codes=codes,
@@ -406,7 +415,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             parsimony=float(self.parsimony),
         )
         names = getattr(self, "feature_names_in_", None)
-        limits = choice.thresholds_for(scores.name, raced.codes, raced.n_classes)
+        limits = choice.thresholds_for(raced, scores.name)
         maker = PanelMaker(X, raced, ranked, self.classes_, names, limits)
         chosen = choice.choose(raced, scores, ranked, rule)
         self.panel_ = self.best_estimator_ = maker.panel(chosen.members)
@@ -423,7 +432,9 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         self.alternatives_ = maker.beside(best, scores, self.n_features_)
         rows = []
         for limit in (*LIMITS, None):
-            if limit is not None and (limit >= X.shape[1] or limit < raced.design.sizes[0]):
+            # Without sizes all features are the only panel.
+            least = min(raced.design.sizes, default=X.shape[1])
+            if limit is not None and (limit >= X.shape[1] or limit < least):
                 continue
             mine = choice.choose(raced, scores, ranked, replace(rule, max_features=limit))
             panel = maker.panel(mine.members)
@@ -460,8 +471,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             check_number("parsimony", self.parsimony, 0, np.inf, closed="left")
         if self.max_time is not None:
             check_number("max_time", self.max_time, 0, np.inf)
-        for name in _listed("selectors", self.selectors) or ():
-            ranker_by_name(name)
+        self._selectors()
         for name in _listed("estimators", self.estimators) or ():
             classifier_by_name(name)
         if self.stability == "filter" and self.selectors != "auto":
@@ -469,11 +479,22 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
                 "stability='filter' chooses the selector itself; leave out selectors, or stability"
             )
 
+    def _selectors(self) -> tuple[str, ...] | None:
+        """Return the selectors by the names that results know, None for "auto"."""
+        names = _listed("selectors", self.selectors)
+        if names is None:
+            return None
+        return _listed("selectors", [ranker_by_name(name).name for name in names])
+
     def _sizes(self, n_features: int) -> tuple[int, ...] | None:
         if isinstance(self.sizes, str):
             if self.sizes != "auto":
                 raise ValueError(f"sizes must be 'auto' or numbers of features, got {self.sizes!r}")
             return None
+        if not isinstance(self.sizes, Iterable):
+            raise ValueError(
+                f"sizes must be 'auto' or a list of numbers of features, got {self.sizes!r}"
+            )
         given = list(self.sizes)
         for size in given:
             check_int("sizes", size, 1)
@@ -505,16 +526,33 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         return tags
 
 
+def _refuse_lone_classes(
+    folds: NDArray[np.int32], codes: NDArray[np.int32], classes: NDArray[Any]
+) -> None:
+    """Refuse inner folds that train on samples of one class."""
+    for row in folds:
+        for fold in np.unique(row):
+            known = np.unique(codes[row != fold])
+            if len(known) < 2:
+                raise ValueError(
+                    f"an inner fold trains on samples of one class alone ({classes[known[0]]}): "
+                    "the others have too few samples, or all stand in one group; merge classes, or "
+                    "leave out the groups"
+                )
+
+
 def _listed(name: str, value: Any) -> tuple[str, ...] | None:
     """Return names as a tuple, None for "auto"."""
     if isinstance(value, str):
         if value == "auto":
             return None
         raise ValueError(f"{name} must be 'auto' or a list of names, got {value!r}")
+    if not isinstance(value, Iterable):
+        raise ValueError(f"{name} must be 'auto' or a list of names, got {value!r}")
     names = tuple(value)
     if not names:
         raise ValueError(f"{name} must name at least one, got an empty list")
-    if len(set(names)) < len(names):
+    if len({str(one) for one in names}) < len(names):
         raise ValueError(f"{name} names one twice: {', '.join(map(str, names))}")
     return names
 
