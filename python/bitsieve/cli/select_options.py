@@ -140,8 +140,8 @@ OuterFolds = Annotated[
     typer.Option(
         min=0,
         help="Outer folds of the nested cross-validation (honest error), 5 if not given: "
-        "stratified, in the order of the samples, as cv=5 in Python; 0 for none. With auto and "
-        "at most 10 groups: one group each, if not given.",
+        "stratified, drawn from the seed (auto), or in the order of the samples, as cv=5 in Python "
+        "(bspsa); 0 for none. With auto and 3 to 10 groups: one group each, if not given.",
     ),
 ]
 Seed = Annotated[
@@ -192,7 +192,7 @@ Parsimony = Annotated[
 StabilityOption = Annotated[
     Stability | None,
     typer.Option(
-        help="filter compares filters alone, whose panels change least from sample to sample.",
+        help="filter compares panels of F alone, which change least from sample to sample.",
         rich_help_panel=_OF_AUTO,
     ),
 ]

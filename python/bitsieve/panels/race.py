@@ -453,12 +453,12 @@ def _rankings(
     seed: int,
     n_threads: int,
 ) -> dict[str, NDArray[np.int64]]:
-    """Return the ranking of each selector, filters first: aggregates are made of them."""
+    """Return the ranking of each selector, filters first: the aggregate is made of some."""
     if not design.sizes:
         return {}
     found: dict[str, NDArray[np.int64]] = {}
     rankers: list[Ranker] = [ranker_by_name(name) for name in design.selectors]
-    for ranker in sorted(rankers, key=lambda one: not one.is_filter):
+    for ranker in sorted(rankers, key=lambda one: (not one.is_filter, one.name == "aggregate")):
         found[ranker.name] = ranker.rank(
             Z, codes, design.sizes[-1], n_threads=n_threads, seed=seed, others=dict(found)
         )
