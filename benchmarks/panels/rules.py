@@ -22,8 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "peers"))
 
 from bitsieve.fitness.splits import FreshFolds
 from bitsieve.panels import choice, race
+from bitsieve.panels.design import ALL, Design
+from bitsieve.panels.fitting import fit_candidates
 from bitsieve.panels.plan import sizes_for
-from bitsieve.panels.race import Design, Ranked
+from bitsieve.panels.ranking import Ranked, rank_table
 from bitsieve.panels.scaling import log_floor
 
 SELECTORS = ("f", "relieff", "mrmr", "rfe", "lars", "aggregate")
@@ -45,8 +47,8 @@ def run(name, X, y, folds, out, both=False, n_repeats=3, selectors=SELECTORS):
         design = Design(selectors, CLASSIFIERS, sizes_for(X.shape[1]), X.shape[1], logs=logs)
         inner = FreshFolds(len(known), 5, n_repeats, known).folds(1000 + number)
         raced = race.run_race(mine, known, len(classes), design, inner, n_jobs=1)
-        ranked = race.rank_table(mine, known, design, raced.orders)
-        fitted = race.fit_candidates(mine, known, len(classes), ranked, design.candidates)
+        ranked = rank_table(mine, known, design, raced.orders)
+        fitted = fit_candidates(mine, known, len(classes), ranked, design.candidates)
         values = np.asarray(X[test], dtype=np.float64)
         scaled = {log: (s.apply(mine), s.apply(values)) for log, s in ranked.scalings.items()}
         said = []
@@ -81,9 +83,9 @@ def load(path):
     rows = [(s, int(k), c, log == "True") for s, k, c, log in z["candidates"]]
     p = int(z["n_features"])
     design = Design(
-        tuple(dict.fromkeys(r[0] for r in rows if r[0] != race.ALL)),
+        tuple(dict.fromkeys(r[0] for r in rows if r[0] != ALL)),
         tuple(dict.fromkeys(r[2] for r in rows)),
-        tuple(sorted({r[1] for r in rows if r[0] != race.ALL})),
+        tuple(sorted({r[1] for r in rows if r[0] != ALL})),
         p,
         logs=tuple(dict.fromkeys(r[3] for r in rows)),
     )

@@ -91,6 +91,20 @@ def test_a_selector_that_predicts_is_its_own_estimator(scoring: Any) -> None:
     assert found.predictions.outputs is not None
 
 
+def test_a_claim_by_another_scorer_is_not_compared() -> None:
+    class Choosing(PanelSelector):
+        def fit(self, X: Any, y: Any) -> Any:
+            self.scoring_ = "balanced_accuracy"
+            return super().fit(X, y)
+
+    X, y = _cancer()
+    found = nested_cross_validate(Choosing(), None, X, y, scoring="balanced_accuracy")
+    assert found.optimism == pytest.approx(0.9 - found.score)
+    other = nested_cross_validate(Choosing(), None, X, y)
+    assert other.observed_scores.tolist() == [0.9] * 5
+    assert np.isnan(other.optimism)
+
+
 def test_a_selector_without_alternatives_has_no_full_set() -> None:
     class Alone(PanelSelector):
         def fit(self, X: Any, y: Any) -> Any:

@@ -17,7 +17,9 @@ from bitsieve.panels.choice import (
     stabilities,
     thresholds_for,
 )
-from bitsieve.panels.race import ALL, Candidate, Design, Race, Ranked
+from bitsieve.panels.design import ALL, Candidate, Design
+from bitsieve.panels.race import Race
+from bitsieve.panels.ranking import Ranked
 
 N = 20
 CODES = np.repeat([0, 1], N // 2).astype(np.int32)

@@ -14,16 +14,11 @@ from sklearn.svm import SVC
 
 from bitsieve.fitness.splits import FreshFolds
 from bitsieve.panels.choice import codes_of
-from bitsieve.panels.race import (
-    ALL,
-    Candidate,
-    Design,
-    average_orders,
-    fit_candidates,
-    rank_parts,
-    rank_table,
-    run_race,
-)
+from bitsieve.panels.design import ALL, Candidate, Design
+from bitsieve.panels.fitting import fit_candidates
+from bitsieve.panels.race import run_race
+from bitsieve.panels.racing import costly_selectors, run_racing
+from bitsieve.panels.ranking import average_orders, rank_parts, rank_table
 
 
 class _Log(TransformerMixin, BaseEstimator):
@@ -185,3 +180,27 @@ def test_eliminations_are_averaged_over_the_inner_parts():
     assert single[ranked.orders[False, "f"]].all()
     one = np.arange(7)[::-1]
     assert (average_orders([one, one], 20) == one).all()
+
+
+def test_costly_selectors_that_fall_behind_go_no_further():
+    X, y = _table(n=100, p=400, seed=4)
+    folds = _folds(y, n_repeats=3)
+    design = Design(("f", "lars", "rfe"), ("lda",), (2, 5), X.shape[1], has_all=False)
+    assert costly_selectors(design, 80, 2) == ("lars", "rfe")
+    whole = run_race(X, y, 2, design, folds)
+    raced, dropped = run_racing(X, y, 2, design, folds)
+    place = {one: number for number, one in enumerate(whole.candidates)}
+    right = (codes_of(whole.decisions)[:, 0] == y).astype(float)
+    score = right.mean(axis=1)
+    best = int(score.argmax())
+    for name in ("lars", "rfe"):
+        own = max((c for c, o in enumerate(whole.candidates) if o.selector == name),
+                  key=lambda c: score[c])  # fmt: skip
+        error = (right[best] - right[own]).std(ddof=1) / np.sqrt(len(y))
+        assert (name in dropped) == (score[best] - score[own] > 2 * error)
+    kept = [place[one] for one in raced.candidates]
+    assert raced.decisions.tobytes() == whole.decisions[kept].tobytes()
+    # Noise for a ranking is behind; one repeat alone drops none.
+    assert run_racing(X, y, 2, design, folds[:1])[1] == ()
+    cheap = Design(("f", "relieff", "mrmr", "rfe"), ("lda",), (200,), 12_600)
+    assert costly_selectors(cheap, 82, 2) == ()

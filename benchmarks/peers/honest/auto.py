@@ -13,7 +13,7 @@ from unittest.mock import patch
 import numpy as np
 
 from bitsieve import AutoSelector
-from bitsieve.panels import race
+from bitsieve.selectors import auto as selector_of_panels
 from bitsieve.selectors.auto import COMBINE
 from honest.folds import Fold
 from honest.rivals import Outcome, Procedure, Run
@@ -26,14 +26,14 @@ Make = Callable[[int], AutoSelector]
 def _fits(fold: Fold) -> dict[str, Any]:
     """Fitted selectors by name."""
     part, found, raced = fold.outer, {}, []
-    plain = race.run_race
+    plain = selector_of_panels.run_racing
 
     def once(*args: Any, **named: Any) -> Any:
         if not raced:
             raced.append(plain(*args, **named))
         return raced[0]
 
-    with patch.object(race, "run_race", once):
+    with patch.object(selector_of_panels, "run_racing", once):
         for combine in ("best", "vote"):
             auto = AutoSelector(combine=combine, n_jobs=1, random_state=fold.seed)
             found[combine] = auto.fit(part.X_train, part.codes)

@@ -46,6 +46,7 @@ class FoldScores(NamedTuple):
     seconds: float
     stopped_early: int | None  # after so many iterations
     is_cut: bool
+    claimed_by: str | None  # the scorer of the claims, where the selector chose it itself
     alternatives: dict[str, ScoredAlternative]
 
 
@@ -130,7 +131,9 @@ class Procedure:
         search = steps_of(fitted)
         claims = [step for _, step in search if hasattr(step, "best_score_")]
         observed = remeasured = float("nan")
+        claimed_by = None
         if claims:
+            claimed_by = getattr(claims[-1], "scoring_", None)
             best = float(claims[-1].best_score_)
             observed = float(getattr(claims[-1], "best_observed_score_", best))
             # A selector that predicts itself chose by that score.
@@ -147,6 +150,7 @@ class Procedure:
             seconds=time.perf_counter() - start,
             stopped_early=_early(search),
             is_cut=any(getattr(step, "final_cut_", None) is not None for _, step in search),
+            claimed_by=claimed_by if isinstance(claimed_by, str) else None,
             alternatives=alternatives,
         )
 

@@ -315,8 +315,8 @@ def auc_interval(
     n_tests : float, default 1.0
         In how many folds a sample is tested; more do not make the interval narrower.
     excess : float, default 0.0
-        What :func:`excess_of` returns: Nadeau and Bengio's correction (2003), relative to the
-        variance of independent folds.
+        ``n_folds * n_test / n_train``, over the folds that test each sample once: Nadeau and
+        Bengio's correction (2003), relative to the variance of independent folds.
     level : float, default 0.95
 
     Returns
@@ -348,35 +348,6 @@ def auc_interval(
     low = 0.0 if auc <= 1e-12 else optimize.brentq(beyond, 0.0, min(auc, 1.0 - 1e-12))
     high = 1.0 if auc >= 1.0 - 1e-12 else optimize.brentq(beyond, max(auc, 1e-12), 1.0)
     return Interval(float(low), float(high))
-
-
-def excess_of(ratio: float, n_folds: int, n_tests: float) -> float:
-    """Variance of a mean over outer folds beyond that of as many independent samples.
-
-    Nadeau and Bengio's variance, ``(1 / J + n_test / n_train)`` times that of a fold's score,
-    relative to the variance of one round of independent folds, less 1. Further rounds make it
-    smaller, since they take away the luck of the folds.
-
-    Parameters
-    ----------
-    ratio : float
-        n_test / n_train.
-    n_folds : int
-        J, those of all rounds.
-    n_tests : float
-        In how many folds a sample is tested: the number of rounds.
-
-    Returns
-    -------
-    float
-        At least 0.
-
-    Examples
-    --------
-    >>> [round(excess_of(1 / 4, 5 * rounds, rounds), 2) for rounds in (1, 2, 10)]
-    [1.25, 0.75, 0.35]
-    """
-    return max(0.0, ratio * n_folds / n_tests + 1.0 / n_tests - 1.0)
 
 
 def effective_size(values: ArrayLike, units: ArrayLike, *, level: float = 0.95) -> float:

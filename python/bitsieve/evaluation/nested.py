@@ -278,6 +278,9 @@ def nested_cross_validate(
         scorer, predictions, scores
     ):
         name = "score"  # of the estimator's own, neither accuracy nor R squared
+    claimed_by = {row.claimed_by for row in rows}
+    if predictor is None and claimed_by != {None}:
+        is_comparable = claimed_by == {name}
     scored = ScoredFolds(folds, predictions, scorer, name, groups=members, level=level)
     if rounds is None or not pairs or name == "score":
         found = scored.interval(scores, chance=chance, random_state=base)

@@ -17,7 +17,6 @@ from bitsieve.evaluation.interval import (
     binomial_interval,
     corrected_t_interval,
     effective_size,
-    excess_of,
     joined,
     mean_interval,
 )
@@ -196,7 +195,7 @@ class _Measured:
         self.weights = 1.0 / counts[self.row]
         self.n_tests = len(predictions) / len(self.samples)
         ratio = float(np.mean(np.divide(*self.sizes)))
-        self.excess = excess_of(ratio, len(folds), self.n_tests)
+        self.excess = ratio * len(folds) / self.n_tests
         self.codes = np.searchsorted(self.classes, predictions.truth)
         self.code = np.zeros(len(self.samples), dtype=np.int64)
         self.code[self.row] = self.codes

@@ -117,6 +117,7 @@ class FoldStore:
             full_predicted=None if full is None else self._named(full, meta["full coded"]),
             stopped_early=meta["stopped_early"],
             is_cut=meta["is_cut"],
+            claimed_by=meta["claimed_by"],
             alternatives={
                 name: ScoredAlternative(
                     float(arrays[f"{i} score"]),
@@ -134,6 +135,7 @@ class FoldStore:
         meta: dict[str, Any] = {
             "stopped_early": found.stopped_early,
             "is_cut": found.is_cut,
+            "claimed_by": found.claimed_by,
             "alternatives": list(found.alternatives),
         }
         self._put("", found.outputs, meta, arrays)

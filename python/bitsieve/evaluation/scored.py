@@ -20,7 +20,6 @@ from bitsieve.evaluation.interval import (
     corrected_t_interval,
     difference_interval,
     effective_size,
-    excess_of,
     joined,
     mean_interval,
     score_range,
@@ -74,7 +73,8 @@ class ScoredFolds:
         self._units = self._samples if groups is None else np.asarray(groups)[self._samples]
         self._n_tests = len(predictions) / len(self._samples)
         ratio = float(np.mean(np.divide(self._test_sizes, self._train_sizes)))
-        self._excess = excess_of(ratio, len(folds), self._n_tests)
+        # Of the variance of one round of folds; single folds and overlapping ones give less.
+        self._excess = ratio * len(folds) / self._n_tests
 
     def interval(self, scores: ArrayLike, *, chance: float, random_state: int) -> Interval:
         """Return the interval of the mean score of the selection.

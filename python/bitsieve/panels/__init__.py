@@ -9,8 +9,11 @@
                        classifiers.py  on the Gram matrix of a panel (linear.py, neighbors.py)
                            |
       plan.py ---------> race.py       every candidate, out of fold, its selection inside
+                           |            (design.py, ranking.py, racing.py)
                            |
                          choice.py     the best, or the members of a vote
+                           |
+                       assembly.py     members fitted to all samples (fitting.py)
                            |
                        calibration.py  probabilities from out-of-fold decisions
                            |

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from bitsieve.panels.calibration import Calibration
 from bitsieve.panels.classifiers import predicted_codes
-from bitsieve.panels.race import ALL, Candidate, Race, Ranked
+from bitsieve.panels.design import ALL, Candidate
+from bitsieve.panels.race import Race
+from bitsieve.panels.ranking import Ranked
 
 __all__ = ["Choice", "Rule", "Scores", "choose", "score_candidates", "smooth"]
 

@@ -20,13 +20,15 @@ from bitsieve.data.groups import group_codes
 from bitsieve.filters.positions import positions_of_scores
 from bitsieve.fitness.cv import make_splits
 from bitsieve.fitness.splits import FreshFolds
-from bitsieve.panels import choice, race
+from bitsieve.panels import choice, ranking
+from bitsieve.panels.assembly import BESIDE, PanelMaker
 from bitsieve.panels.classifiers import classifier_by_name
-from bitsieve.panels.member import Member
-from bitsieve.panels.model import Panel
+from bitsieve.panels.design import ALL, Design
 from bitsieve.panels.plan import EFFORTS, Plan, make_plan
-from bitsieve.panels.race import ALL, Candidate, Design, Race, Ranked
+from bitsieve.panels.race import Race
+from bitsieve.panels.racing import run_racing
 from bitsieve.panels.rankers import ranker_by_name
+from bitsieve.panels.ranking import Ranked
 from bitsieve.panels.scaling import log_floor
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 
@@ -41,8 +43,6 @@ LIMITS = (10, 20, 50)
 N_MEMBERS = 21
 #: What ``combine="auto"`` stands for.
 COMBINE: Literal["best", "vote"] = "vote"
-#: Classifiers that see all features beside the panel.
-BESIDE = ("lda", "svm")
 #: The ranker whose panels come again most reliably.
 STABLE = ("f",)
 
@@ -126,6 +126,9 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         What the evaluation scores beside it: panels under those limits, all features with the
         chosen and with standard classifiers, the best filter of the same size, the single best
         candidate (beside a vote, or the other way round), what there is without parsimony.
+    dropped_selectors_ : tuple of str
+        Selectors that cost more than all filters together and after the first inner repeat lay
+        more than two paired standard errors behind the best: they were compared no further.
     plan_ : bitsieve.panels.Plan
         What was compared, decided beforehand.
     seed_ : int
@@ -245,11 +248,18 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             logs=logs,
         )
         n_jobs = self._n_jobs(plan)
-        raced = race.run_race(
-            values, codes, n_classes, design, folds, seed=self.seed_ % 2**32, n_jobs=n_jobs
+        raced, self.dropped_selectors_ = run_racing(
+            values,
+            codes,
+            n_classes,
+            design,
+            folds,
+            scoring=self.scoring,
+            seed=self.seed_ % 2**32,
+            n_jobs=n_jobs,
         )
-        ranked = race.rank_table(
-            values, codes, design, raced.orders, seed=self.seed_ % 2**32, n_threads=n_jobs
+        ranked = ranking.rank_table(
+            values, codes, raced.design, raced.orders, seed=self.seed_ % 2**32, n_threads=n_jobs
         )
         self.classes_, self.plan_ = table.classes, plan
         self._choose(values, raced, ranked)
@@ -364,8 +374,8 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         if groups is not None and len(np.unique(group_codes(groups, len(codes)))) < self.cv:
             groups = None
         folds = self._folds(table, codes, self.plan_.n_repeats, groups, seed)
-        parts = race.rank_parts(values, codes, design, folds, seed=seed % 2**32)
-        ranked = race.rank_table(values, codes, design, parts, seed=seed % 2**32)
+        parts = ranking.rank_parts(values, codes, design, folds, seed=seed % 2**32)
+        ranked = ranking.rank_table(values, codes, design, parts, seed=seed % 2**32)
         for candidate in self._members:
             support[ranked.features(candidate)] = True
         return support
@@ -400,7 +410,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         )
         names = getattr(self, "feature_names_in_", None)
         limits = choice.thresholds_for(scores.name, raced.codes, raced.n_classes)
-        maker = _Maker(X, raced, ranked, self.classes_, names, limits)
+        maker = PanelMaker(X, raced, ranked, self.classes_, names, limits)
         chosen = choice.choose(raced, scores, ranked, rule)
         self.panel_ = self.best_estimator_ = maker.panel(chosen.members)
         self.scoring_ = scores.name
@@ -496,75 +506,6 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         tags.input_tags.sparse = False
         tags.input_tags.allow_nan = False
         return tags
-
-
-class _Maker:
-    """Fits members to all samples, each once, and puts them together."""
-
-    def __init__(
-        self,
-        X: NDArray[np.float64],
-        raced: Race,
-        ranked: Ranked,
-        classes: NDArray[Any],
-        names: NDArray[Any] | None,
-        thresholds: NDArray[np.float64] | None,
-    ) -> None:
-        self._X, self._race, self._ranked = X, raced, ranked
-        self._thresholds = None if thresholds is None else thresholds.tolist()
-        self._classes = classes
-        self._names = None if names is None else [str(name) for name in names]
-        self._place = {one: number for number, one in enumerate(raced.candidates)}
-        self._known: dict[Candidate, Member] = {}
-
-    def panel(self, members: Sequence[int]) -> Panel:
-        """Return the panel of some candidates of the race."""
-        return self.panel_of([self._race.candidates[number] for number in members])
-
-    def panel_of(self, candidates: Sequence[Candidate]) -> Panel:
-        """Return the panel of some candidates, which need not have been raced."""
-        new = [one for one in candidates if one not in self._known]
-        fitted = race.fit_candidates(
-            self._X, self._race.codes, self._race.n_classes, self._ranked, new
-        )
-        for one in fitted:
-            way = one.candidate
-            self._known[way] = Member.of(
-                one.fitted,
-                one.Z,
-                features=one.features,
-                scaling=self._ranked.scalings[way.log].restricted(one.features),
-                classifier=way.classifier,
-                calibration=choice.calibration_of(self._race, self._place[way]),
-                selector=way.selector,
-            )
-        members = [self._known[one] for one in candidates]
-        return Panel.of(
-            members,
-            self._classes,
-            self._X.shape[1],
-            self._names,
-            thresholds=self._thresholds,
-        )
-
-    def beside(self, best: Candidate, scores: choice.Scores, size: int) -> dict[str, Panel]:
-        """Return what is always scored beside the panel."""
-        p = self._X.shape[1]
-        found = {
-            f"all features: {key}": self.panel_of([Candidate(ALL, p, name, best.log)])
-            for key, name in (("chosen", best.classifier), *((name, name) for name in BESIDE))
-        }
-        filters = [
-            number
-            for number, one in enumerate(self._race.candidates)
-            if one.selector != ALL and ranker_by_name(one.selector).is_filter
-        ]
-        if filters:
-            near = min(self._race.design.sizes, key=lambda one: (abs(one - size), one))
-            mine = [c for c in filters if self._race.candidates[c].size == near]
-            number = max(mine, key=lambda c: (round(float(scores.score[c]), 12), -c))
-            found["filter of the same size"] = self.panel([number])
-        return found
 
 
 def _listed(name: str, value: Any) -> tuple[str, ...] | None:
