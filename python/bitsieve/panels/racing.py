@@ -30,7 +30,8 @@ def costly_selectors(design: Design, n_samples: int, n_classes: int) -> tuple[st
     Returns
     -------
     tuple of str
-        In the order of the design.
+        In the order of the design. None where there are no filters: of nothing but costly ones
+        none could be left out.
 
     Examples
     --------
@@ -47,6 +48,8 @@ def costly_selectors(design: Design, n_samples: int, n_classes: int) -> tuple[st
         for name, ranker in rankers.items()
     }
     filters = sum(cost[name] for name, ranker in rankers.items() if ranker.is_filter)
+    if not filters:
+        return ()
     return tuple(
         name for name, ranker in rankers.items() if not ranker.is_filter and cost[name] > filters
     )
@@ -78,7 +81,7 @@ def run_racing(
         Without the candidates of the selectors that were left behind.
     dropped : tuple of str
         Those selectors: the best of their candidates lies more than two paired standard errors
-        below the best of all.
+        below the best of all that may be chosen.
     """
     train = int(np.sum(folds[0] != 0))
     costly = costly_selectors(design, train, n_classes)
@@ -86,7 +89,8 @@ def run_racing(
         return run_race(X, codes, n_classes, design, folds, seed=seed, n_jobs=n_jobs), ()
     first = run_race(X, codes, n_classes, design, folds[:1], seed=seed, n_jobs=n_jobs)
     scores = score_candidates(first, scoring)
-    best = int(np.argmax(scores.score))
+    may_win = [c for c, one in enumerate(first.candidates) if design.is_allowed(one)]
+    best = max(may_win, key=lambda c: (scores.score[c], -c))
     dropped = []
     for name in costly:
         mine = [c for c, one in enumerate(first.candidates) if one.selector == name]
