@@ -138,7 +138,7 @@ def test_few_samples_and_outcomes_that_are_no_classes(tmp_path: Path) -> None:
     words = ["select", table, "--outer-folds", 0, "--out", tmp_path / "out", "--drop"]
     code, _, warned = _run(*words, "site", "-t", "outcome", *_QUICK)
     assert code == 0
-    assert "few samples of 'sick' (12 samples: +-" in warned
+    assert "under 20 samples of 'sick' (12 samples, +-" in warned
     code, _, warned = _run(*words, "site,outcome", "-t", "age", "--force")
     assert code == 2
     assert "the target 'age' holds numbers" in warned

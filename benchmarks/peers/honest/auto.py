@@ -6,7 +6,6 @@ race is a function of the table and the seed, so the two ways to combine share i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
@@ -19,8 +18,6 @@ from honest.folds import Fold
 from honest.rivals import Outcome, Procedure, Run
 
 __all__ = ["AUTO"]
-
-Make = Callable[[int], AutoSelector]
 
 
 def _fits(fold: Fold) -> dict[str, Any]:

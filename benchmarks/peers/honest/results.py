@@ -86,8 +86,8 @@ class Results:
         """Stability of the panels over all outer folds (Nogueira et al., 2018, Definition 4)."""
         found: dict[tuple[str, str], list[list[int]]] = {}
         for row in self.rows.values():
-            if row.features is not None:
-                found.setdefault((row.set, row.procedure), []).append(row.features)
+            features = range(row.n_features) if row.features is None else row.features
+            found.setdefault((row.set, row.procedure), []).append(list(features))
         values = {
             key: nogueira(panels, load(key[0]).X.shape[1])
             for key, panels in found.items()

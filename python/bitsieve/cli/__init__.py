@@ -6,7 +6,8 @@
     options.py   options that several commands take; select_options.py: those of select
     errors.py    errors as one line, exit codes
     methods.py   the methods of select, and which options belong to which
-    auto.py      one job of --method auto: comparison, outer folds, page and files
+    auto.py      one job of --method auto: comparison, outer folds; found.py: its numbers
+    finished.py  the page and the files of such a job; elsewhere.py: its external test
     job.py       one job of --method bspsa: search, outer folds, table and files
     predict.py   the command bitsieve predict; prediction.py its job: a panel on new samples
     rank.py      one ranking job: scores of all features, table and files
@@ -60,7 +61,7 @@ from bitsieve.cli.signals import Stopped, signals_held, signals_stop, what_stopp
 from bitsieve.cli.terminal import plain_warnings
 
 if TYPE_CHECKING:
-    from bitsieve.cli.auto import FinishedAuto
+    from bitsieve.cli.finished import FinishedAuto
     from bitsieve.cli.job import FinishedJob
     from bitsieve.cli.rank import FinishedRanking
 

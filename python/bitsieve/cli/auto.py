@@ -32,35 +32,22 @@ from bitsieve.cli.doubts import (
     warn_of_small_classes,
 )
 from bitsieve.cli.elsewhere import external_of
+from bitsieve.cli.errors import in_options
+from bitsieve.cli.finished import FILES, FinishedAuto, files_of
 from bitsieve.cli.folder import refuse_other_run
 from bitsieve.cli.found import Folds, Measured, panel_outcome
 from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
-from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
+from bitsieve.cli.record import command_of, parameters_of, record_of
 from bitsieve.cli.signals import what_stopped
 from bitsieve.cli.terminal import console_of_stdout, rendered, say
 from bitsieve.data import read_covariates
 from bitsieve.data.doubts import refused_target
-from bitsieve.report import (
-    PanelOutcome,
-    panel_page,
-    path_info,
-    plot_path,
-    plot_reliability,
-    write_predictions_csv,
-    write_run_json,
-    write_selection_csv,
-)
+from bitsieve.report import PanelOutcome
 
-__all__ = ["FILES", "AutoJob", "FinishedAuto"]
+__all__ = ["AutoJob"]
 
-#: What a job may write into its folder.
-FILES = (
-    "selection.csv", "predictions.csv", "run.json", "panel.json", "path.png", "calibration.png",
-)  # fmt: skip
 #: Groups of which one is left out each, rather than folds of several drawn.
 MOST_SITES = 10
-#: Those that need outer folds.
-_OF_FOLDS = ("predictions.csv", "path.png", "calibration.png")
 
 
 @dataclass(frozen=True)
@@ -323,15 +310,22 @@ class AutoJob:
         from bitsieve.evaluation import selection_stability
 
         data = found.data
-        return selection_stability(
-            found.selector,
-            found.X,
-            data.y,
-            folds=None if found.nested is None else found.nested.supports,
-            groups=data.table.groups,
-            n_jobs=effective_n_jobs(self.n_jobs),
-            random_state=found.selector.random_state,
-        )
+        halves, seeds = (5, 3) if self.effort == "quick" else (20, 5)
+        options: dict[str, Any] = {
+            "folds": None if found.nested is None else found.nested.supports,
+            "groups": data.table.groups,
+            "n_jobs": effective_n_jobs(self.n_jobs),
+            "random_state": found.selector.random_state,
+        }
+        try:
+            return selection_stability(
+                found.selector, found.X, data.y, halves=halves, seeds=seeds, **options
+            )
+        except ValueError as error:  # such as halves of too few groups for the inner folds
+            found.notes = (f"Halves of the samples were not compared: {in_options(str(error))}.",)
+            return selection_stability(
+                found.selector, found.X, data.y, halves=0, seeds=0, **options
+            )
 
     def _record(self, found: Measured, outcome: PanelOutcome) -> dict[str, Any]:
         """Return everything that run.json holds."""
@@ -393,88 +387,6 @@ class AutoJob:
         return command_of("select", self.file, options) + flag
 
 
-@dataclass(frozen=True, eq=False)
-class FinishedAuto:
-    """A job that has run: what it found, its record, and what stopped it early."""
-
-    job: AutoJob
-    found: Measured
-    outcome: PanelOutcome
-    record: dict[str, Any]
-    stop: KeyboardInterrupt | None
-
-    @property
-    def files(self) -> list[str]:
-        """Names of the files that the job writes."""
-        return files_of(self.found)
-
-    def write(self) -> None:
-        """Write the files; those that this run has not, of an earlier one, are removed.
-
-        Raises
-        ------
-        OSError
-            Of the first file that cannot be written, after all of them were tried.
-        """
-        writers = {
-            "run.json": self._write_record,
-            "panel.json": self._write_panel,
-            "selection.csv": self._write_selection,
-            "predictions.csv": self._write_predictions,
-            "path.png": self._write_path,
-            "calibration.png": self._write_calibration,
-        }
-        files = self.files
-        try_all(*(writers[name] for name in writers if name in files))
-        for name in set(FILES) - set(files):
-            (self.job.out / name).unlink(missing_ok=True)
-
-    def _write_record(self) -> None:
-        write_run_json(self.job.out / "run.json", self.record)
-
-    def _write_panel(self) -> None:
-        self.found.panel.save(self.job.out / "panel.json")
-
-    def _write_selection(self) -> None:
-        nested = self.found.nested
-        write_selection_csv(
-            self.job.out / "selection.csv",
-            self.found.data.names,
-            self.found.support,
-            None if nested is None else nested.n_times_selected,
-            0 if nested is None else nested.n_folds,
-            statistics=self.found.statistics,
-        )
-
-    def _write_predictions(self) -> None:
-        assert self.found.nested is not None
-        write_predictions_csv(
-            self.job.out / "predictions.csv",
-            self.found.nested.predictions,
-            self.found.data.table.sample_names,
-        )
-
-    def _write_path(self) -> None:
-        plot_path(path_info(self.outcome), self.job.out / "path.png")
-
-    def _write_calibration(self) -> None:
-        info = self.found.reliability(self.outcome)
-        assert info is not None
-        plot_reliability(info, self.job.out / "calibration.png")
-
-    def json(self) -> str:
-        """Return the record as one JSON object with a final newline."""
-        return json_line(self.record)
-
-    def text(self) -> str:
-        """Return the page, as wide and as coloured as stdout takes it."""
-        console = console_of_stdout()
-        page = panel_page(self.outcome, width=console.width)
-        if self.stop is not None:
-            page.append(f"Stopped by {self.found.stopped}: these are the results so far.")
-        return rendered(console, "", *page)
-
-
 @contextmanager
 def _timed(found: Measured, what: str, start: float | None = None) -> Iterator[None]:
     """Keep how many seconds something took, also where it was cut short."""
@@ -483,14 +395,6 @@ def _timed(found: Measured, what: str, start: float | None = None) -> Iterator[N
         yield
     finally:
         found.seconds[what] = time.perf_counter() - start
-
-
-def files_of(found: Measured) -> list[str]:
-    """Return the names of the files that there is something for."""
-    missing = set() if found.nested is not None else set(_OF_FOLDS)
-    if found.probabilities is None:
-        missing.add("calibration.png")
-    return [name for name in FILES if name not in missing]
 
 
 def _joined(words: tuple[str, ...] | None) -> str | None:

@@ -62,6 +62,7 @@ class Measured:
     nested: Any = None
     stability: Any = None
     external: Any = None
+    notes: tuple[str, ...] = ()
     stopped: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -174,7 +175,7 @@ def panel_outcome(found: Measured) -> PanelOutcome:
             **_told_apart(nested.performance()),
         }
     if found.stability is not None:
-        outcome["stability"] = _stability(found.stability)
+        outcome["stability"] = (*_stability(found.stability), *found.notes)
     return PanelOutcome(**outcome)
 
 
@@ -361,9 +362,10 @@ def _calibration(found: Any) -> str:
     if len(found.calibrations) == 1:
         (one,) = found.calibrations
         low, high = one.slope_interval
+        intercept = round(one.intercept, 2) + 0.0  # without the sign of -0.0
         said = (
-            f"intercept {round(one.intercept, 2) + 0.0:.2f} (0 is right), "
-            f"slope {one.slope:.2f} (1 is right; {low:.2f} to {high:.2f})"
+            f"intercept {intercept:.2f} (0 is right), slope {one.slope:.2f} (1 is right; "
+            f"{low:.2f} to {high:.2f})"
         )
     else:
         low, high = min(slopes), max(slopes)
