@@ -170,6 +170,11 @@ def test_members_of_a_vote_lie_near_the_best():
     # Once wrong where the best is not: a standard error of 1 / 20, as much as the difference.
     rule = {"combine": "vote", "smoothing": 0.0}
     assert _chosen(race, ranked, tolerance=0.5, **rule).members == (1,)
+    # Twice wrong: 1.45 standard errors.
+    assert _chosen(race, ranked, tolerance=1.2, **rule).members == (1, 0)
+    assert _chosen(race, ranked, smoothing=0.0).members == (1, 0, 2)
+    half = smooth(race.candidates, score_candidates(race).score, 0.5)
+    np.testing.assert_allclose(_chosen(race, ranked).smoothed, half)
     assert _chosen(race, ranked, tolerance=2.0, **rule).members == (1, 0, 2)
     assert _chosen(race, ranked, tolerance=None, **rule).members == (1, 0, 2, 3, 4)
 

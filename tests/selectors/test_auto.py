@@ -142,6 +142,24 @@ def test_limits_and_the_path():
         assert direct.n_features_ <= limit
     everything = auto.alternatives_["all features: svm"]
     assert everything.support.all()
+    small = AutoSelector(max_features=10, **QUICK).fit(X, y)
+    (beside,) = small.alternatives_["filter of the same size"].members
+    assert small.n_features_ == beside.size == 10
+    table = small.candidates_
+    rows = table[(table["selector"] == "f") & (table["size"] == 10)].set_index("estimator")
+    assert rows["score"][beside.classifier] == rows["score"].max()
+
+
+def test_a_vote_has_twenty_one_members_at_most():
+    X, y = _table(class_sep=3.0)  # easy, so that all are alike
+    given = {"selectors": ["f", "relieff"], "estimators": ["lda", "svm", "ridge", "knn"],
+             "sizes": [15, 30, 60], "n_repeats": 1}  # fmt: skip
+    auto = AutoSelector(**given, **QUICK).fit(X, y)
+    assert len(auto.candidates_) == 28
+    assert len(auto.panel_.members) == 21
+    # Below the least size there is no panel to tell of.
+    assert auto.path_["limit"].tolist()[:2] == [20, 50]
+    assert "limit 10" not in auto.alternatives_
 
 
 def test_stability_filter_and_parsimony_make_other_panels():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve.cli.input import JobInput
-from bitsieve.evaluation import group_performance
+from bitsieve.evaluation import group_performance, paired_difference
 from bitsieve.evaluation.interval import binomial_interval
 from bitsieve.report import (
     ClassRow,
@@ -193,7 +193,8 @@ def made_by(panel: Any) -> str:
     from bitsieve.panels import classifier_by_name, ranker_by_name
 
     members = panel.members
-    logged = " on log2 values" if members[0].scaling.floor is not None else ""
+    logs = {member.log for member in members}
+    logged = {1: " on log2 values" if True in logs else "", 2: ", partly on log2 values"}[len(logs)]
     if len(members) == 1:
         (one,) = members
         classifier = classifier_by_name(one.classifier).label
@@ -292,21 +293,12 @@ def _limits(nested: Any, inner: dict[str, float], limit: int | None) -> tuple[Co
             continue
         of = {"inner": inner.get(key, float("nan"))}
         if free is not None:
-            apart = free.scores - nested.alternatives[key].scores
-            of |= {"cost": float(apart.mean()), "cost_error": _standard_error(apart, nested)}
+            cost, error = paired_difference(nested, "no limit", key)
+            of |= {"cost": cost, "cost_error": error}
         rows.append(_compared(nested, key, f"at most {key.removeprefix('limit ')} features", **of))
     if free is not None and limit is not None:
         rows.append(_compared(nested, "no limit", "no limit", inner=inner.get("no limit", np.nan)))
     return tuple(rows)
-
-
-def _standard_error(differences: NDArray[np.float64], nested: Any) -> float:
-    """Corrected resampled standard error of a mean over the outer folds."""
-    n = len(differences)
-    if n < 2:
-        return float("nan")
-    ratio = float(np.mean([len(test) / len(train) for train, test in nested.folds]))
-    return float(np.sqrt(differences.var(ddof=1) * (1.0 / n + ratio)))
 
 
 def _rivals(nested: Any, n_features: int) -> tuple[Compared, ...]:
@@ -358,7 +350,7 @@ def _calibration(found: Any) -> str:
     brier = f"Brier score {found.brier:.3f} ({found.brier_chance:.3f} by chance)"
     slopes = [one.slope for one in found.calibrations if not np.isnan(one.slope)]
     if not slopes:
-        return f"Calibration: {brier}; the probabilities separate the classes."
+        return f"Calibration: {brier}; the probabilities separate the classes, or are all the same."
     if len(found.calibrations) == 1:
         (one,) = found.calibrations
         low, high = one.slope_interval
