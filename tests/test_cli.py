@@ -532,7 +532,7 @@ def test_a_disk_too_full_for_one_file_gets_the_others(
 def test_a_full_disk_under_the_checkpoints_is_one_line(
     table: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bitsieve.search import checkpoint
+    from bitsieve import _checkpoint as checkpoint
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")

@@ -36,6 +36,7 @@ _NAMES = {
     "all features: lda": "all features, shrunken LDA",
     "all features: svm": "all features, linear SVM",
     "filter of the same size": "best filter of the same size",
+    "single best candidate": "the single best candidate",
     "covariates": "covariates alone, no feature",
 }
 
@@ -388,9 +389,15 @@ def _stability(found: Any) -> tuple[str, ...]:
         said.append(
             f"{what[0].upper()}{what[1:]} share {100 * share:.0f} % of their features "
             f"({100 * chance:.1f} % by chance); Nogueira's index {one.nogueira.value:.2f} (0 by "
-            "chance, 1 for the same panel)."
+            f"chance, 1 for the same panel{_uneven(one.sizes)})."
         )
     return tuple(said)
+
+
+def _uneven(sizes: NDArray[np.int64]) -> str:
+    """Say that sizes differ so much that the index says more of them than of the features."""
+    least, most = int(sizes.min()), int(sizes.max())
+    return f"; low where sizes differ, here {least:,} to {most:,}" if most > 4 * least else ""
 
 
 def _span(sizes: tuple[int, ...]) -> str:

@@ -140,7 +140,7 @@ OuterFolds = Annotated[
     typer.Option(
         min=0,
         help="Outer folds of the nested cross-validation (honest error), 5 if not given: "
-        "stratified, drawn from the seed (auto), or in the order of the samples, as cv=5 in Python "
+        "stratified; drawn from the seed (auto) or in the order of the samples, as cv=5 in Python "
         "(bspsa); 0 for none. With auto and 3 to 10 groups: one group each, if not given.",
     ),
 ]
