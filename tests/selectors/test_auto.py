@@ -129,6 +129,20 @@ def test_refit_holds_the_settings():
     assert (auto.refit(X[::2], y[::2], groups=one_site) == half).all()
 
 
+def test_refit_averages_eliminations_over_the_folds_of_its_seed():
+    X, y = _table()
+    given = {"selectors": ["f", "rfe"], "estimators": ["lda"], "sizes": [5], "combine": "best"}
+    auto = AutoSelector(**given, **(QUICK | {"random_state": 1})).fit(X, y)
+    rfe = AutoSelector(**(given | {"selectors": ["rfe"]}), max_features=5, **QUICK).fit(X, y)
+    assert (rfe.refit(X, y) == rfe.support_).all()
+    found = [rfe.refit(X, y, random_state=seed).tobytes() for seed in range(5)]
+    assert len(set(found)) > 1
+    # What stands beside a panel as a filter is one.
+    (beside,) = auto.alternatives_["filter of the same size"].members
+    assert beside.selector == "f"
+    assert "filter of the same size" not in rfe.alternatives_
+
+
 def test_limits_and_the_path():
     X, y = _table(p=300)
     auto = AutoSelector(**QUICK).fit(X, y)
@@ -146,6 +160,8 @@ def test_limits_and_the_path():
     (beside,) = small.alternatives_["filter of the same size"].members
     assert small.n_features_ == beside.size == 10
     table = small.candidates_
+    assert table["smoothed"].is_monotonic_decreasing
+    assert table["smoothed"].nunique() > 1
     rows = table[(table["selector"] == "f") & (table["size"] == 10)].set_index("estimator")
     assert rows["score"][beside.classifier] == pytest.approx(rows["score"].max())
 
@@ -186,6 +202,7 @@ def test_raw_intensities_are_logged_and_only_by_the_training_part():
     assert not any(m.log for m in AutoSelector(**QUICK).fit(X, y).panel_.members)
     both = AutoSelector(log="both", **QUICK).fit(raw, y)
     assert set(both.candidates_["log"]) == {False, True}
+    assert set(AutoSelector(log="both", **QUICK).fit(X, y).candidates_["log"]) == {False}
 
 
 def test_small_classes_are_found_too():

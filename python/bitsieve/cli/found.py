@@ -171,7 +171,7 @@ def panel_outcome(found: Measured) -> PanelOutcome:
             "chance": nested.chance_score,
             "beats_chance": nested.beats_chance,
             "limits": _limits(nested, inner, selector.max_features),
-            "rivals": _rivals(nested, data.table.n_features),
+            "rivals": _rivals(nested),
             "remarks": tuple(nested.remarks),
             **_told_apart(nested.performance()),
         }
@@ -302,7 +302,7 @@ def _limits(nested: Any, inner: dict[str, float], limit: int | None) -> tuple[Co
     return tuple(rows)
 
 
-def _rivals(nested: Any, n_features: int) -> tuple[Compared, ...]:
+def _rivals(nested: Any) -> tuple[Compared, ...]:
     rows = []
     for key in nested.alternatives:
         if key.startswith("limit ") or key == "no limit":
