@@ -71,7 +71,7 @@ def test_an_unknown_method_is_told_before_its_options() -> None:
         (["--external", "none.csv"], "--external none.csv: no such file"),
         (["--selectors", "nonsense"], "nonsense"),
         (["--estimators", "nonsense"], "nonsense"),
-        (["--max-features", "0"], "--max-features"),
+        (["--max-features", "-1"], "--max-features"),
         (["--outer-folds", "60"], "--outer-folds 60 is more than the largest class has"),
     ],
 )

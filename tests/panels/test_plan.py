@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from bitsieve.panels import RANKERS, make_plan
@@ -70,8 +71,10 @@ def test_the_work_is_that_of_the_parts():
     tables = 1e-5 * n * p + 2e-8 * n * n * p
     part = RANKERS["f"].cost(80, p, 2, 20) + 3 * fitting + tables
     assert plan.units == pytest.approx((3 * 5 + 1) * part)  # the inner parts, and all samples
-    outer = make_plan(n, p, 2, **given, outer_folds=5, outer_repeats=3)
-    assert outer.units == pytest.approx(plan.units * (1 + 3 * 5 * 0.8))
+    outer = [make_plan(n, p, 2, **given, outer_folds=5, outer_repeats=k).units for k in (1, 2, 4)]
+    # Each round adds five times the work of four fifths of the samples, and a fifth for stability.
+    assert np.diff(outer) == pytest.approx(np.array([1, 2]) * 1.2 * plan.units * 5 * 0.8)
+    assert outer[0] == pytest.approx(1.2 * plan.units * (1 + 5 * 0.8) + 5000)
     both = make_plan(n, p, 2, **given, n_logs=2)
     assert both.units == pytest.approx(2 * plan.units)
     assert both.n_candidates == 2 * plan.n_candidates == 6

@@ -182,7 +182,7 @@ def select(
                 outer_folds=outer_folds,
                 scoring=scoring,
                 n_repeats=repeats,
-                max_features=max_features,
+                max_features=of.limit_of(max_features),
                 selectors=of.words_of(selectors),
                 estimators=of.words_of(estimators),
                 combine="auto" if combine is None else combine.value,

@@ -365,7 +365,7 @@ class AutoJob:
             "duplicates": None if self.duplicates == "error" else self.duplicates,
             "decimal": None if self.decimal == "." else self.decimal,
             "method": self.method.lower(),
-            "max-features": self.max_features,
+            "max-features": 0 if self.max_features is None else self.max_features,
             "selectors": _joined(self.selectors),
             "estimators": _joined(self.estimators),
             "combine": None if self.combine == "auto" else self.combine,

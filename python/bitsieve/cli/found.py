@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve.cli.input import JobInput
-from bitsieve.evaluation import group_performance, paired_difference
-from bitsieve.evaluation.interval import binomial_interval
+from bitsieve.evaluation import group_performance
+from bitsieve.evaluation.interval import binomial_interval, corrected_standard_error
 from bitsieve.report import (
     ClassRow,
     Compared,
@@ -157,11 +157,12 @@ def panel_outcome(found: Measured) -> PanelOutcome:
         outcome |= {
             "honest": Compared(
                 "panel",
-                "this panel's procedure",
+                _own_label(selector.max_features, data.table.n_features),
                 float(nested.score),
                 tuple(nested.interval),
                 (int(sizes.min()), int(sizes.max())),
                 inner=float(selector.best_score_),
+                **_cost(nested, nested.scores),
             ),
             "level": nested.level,
             "n_folds": n_folds,
@@ -290,16 +291,33 @@ def _limits(nested: Any, inner: dict[str, float], limit: int | None) -> tuple[Co
     free = nested.alternatives.get("no limit")
     rows = []
     for key in nested.alternatives:
-        if not key.startswith("limit "):
+        if not key.startswith("limit ") or key == f"limit {limit}":  # the panel's own
             continue
-        of = {"inner": inner.get(key, float("nan"))}
-        if free is not None:
-            cost, error = paired_difference(nested, "no limit", key)
-            of |= {"cost": cost, "cost_error": error}
+        of = {
+            "inner": inner.get(key, float("nan")),
+            **_cost(nested, nested.alternatives[key].scores),
+        }
         rows.append(_compared(nested, key, f"at most {key.removeprefix('limit ')} features", **of))
     if free is not None and limit is not None:
         rows.append(_compared(nested, "no limit", "no limit", inner=inner.get("no limit", np.nan)))
     return tuple(rows)
+
+
+def _own_label(limit: int | None, n_features: int) -> str:
+    if limit is None or limit >= n_features:
+        return "this panel's procedure"
+    return f"this panel, at most {limit} features"
+
+
+def _cost(nested: Any, scores: NDArray[np.float64]) -> dict[str, Any]:
+    """Return what a limit costs beside no limit, and the standard error of that."""
+    free = nested.alternatives.get("no limit")
+    if free is None:
+        return {}
+    apart = free.scores - scores
+    sizes = [len(test) for _, test in nested.folds], [len(train) for train, _ in nested.folds]
+    error = corrected_standard_error(apart, *sizes)
+    return {"cost": float(apart.mean()), "cost_error": error}
 
 
 def _rivals(nested: Any) -> tuple[Compared, ...]:

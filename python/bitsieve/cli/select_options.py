@@ -45,6 +45,21 @@ _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(s|m|min|h|)", re.IGNORECASE)
 
 
+#: Features that predicting may need where --max-features is not given: a panel, not a table.
+MAX_FEATURES = 50
+
+
+def limit_of(max_features: int | None) -> int | None:
+    """Return the limit that --max-features asks for, None for none.
+
+    Examples
+    --------
+    >>> limit_of(None), limit_of(20), limit_of(0)
+    (50, 20, None)
+    """
+    return MAX_FEATURES if max_features is None else max_features or None
+
+
 def seconds_of(text: str) -> float:
     """Return a length of time in seconds.
 
@@ -156,7 +171,7 @@ Checkpoint = Annotated[
 MaxFeatures = Annotated[
     int | None,
     typer.Option(
-        min=1, help="Features that predicting may need; no limit if not given.",
+        min=0, help="Features that predicting may need, 0 for no limit; 50 if not given.",
         rich_help_panel=_OF_AUTO,
     ),
 ]  # fmt: skip
@@ -206,7 +221,7 @@ LogOption = Annotated[
 Quick = Annotated[bool, typer.Option("--quick", help="Compare little.", rich_help_panel=_OF_AUTO)]
 Thorough = Annotated[
     bool,
-    typer.Option("--thorough", help="Compare more, more often.", rich_help_panel=_OF_AUTO),
+    typer.Option("--thorough", help="Repeat the comparison more often.", rich_help_panel=_OF_AUTO),
 ]
 PlannedTime = Annotated[
     str | None,

@@ -31,6 +31,10 @@ SECONDS_PER_UNIT = 1e-3
 #: Cores that a limit of time is planned for, so that a plan does not depend on where it runs.
 REFERENCE_CORES = 2
 
+#: What measuring the stability adds to the work of the outer folds, and what starting processes
+#: costs on each core, in units.
+_STABILITY, _PROCESSES = 1.2, 5_000.0
+
 _SIZES = (5, 10, 20, 50, 100, 200)
 _SMALL_SIZES = (1, 2, 3, 5, 10, 20)
 
@@ -216,6 +220,8 @@ def make_plan(
         share = 1.0 - 1.0 / outer_folds if outer_folds else 0.0
         # An outer training part is smaller, and so is its work, about in proportion.
         units *= 1.0 + share * outer_folds * rounds
+        if rounds:
+            units = _STABILITY * units + _PROCESSES
         plan = Plan(ours, theirs, row, n_folds, repeats, outer_folds, rounds, units, n_logs=n_logs)
         if number:
             plan = _with_losses(plan, plans[0])
@@ -264,24 +270,30 @@ def _units(
     train = n * (n_folds - 1) // n_folds
     most = sizes[-1] if sizes else 0
     ranking = sum(ranker_by_name(name).cost(train, p, n_classes, most) for name in selectors)
-    fitting = sum(_fitting(name, train, n_classes) for name in estimators)
-    n_panels = len(selectors) * len(sizes) + 1
-    tables = 1e-5 * n * p + 2e-8 * n * n * p  # scaling, and the Gram matrix of all features
-    part = n_logs * (ranking * bool(sizes) + n_panels * fitting + tables)
-    return (n_folds * n_repeats + 1) * part
+    of_panels = [
+        _fitting(name, train, size, n_classes) for name in estimators for size in (*sizes, p)
+    ]
+    # A panel of each selector and size, and one of all features.
+    fitting = sum(of_panels) * max(len(selectors), 1)
+    # Scaling, the Gram matrix of all features, and what each part costs however small it is.
+    tables = 2e-5 * n * p + 2e-8 * n * n * p + 3.0
+    return (n_folds * n_repeats + 1) * n_logs * (ranking * bool(sizes) + fitting + tables)
 
 
-def _fitting(name: str, n: int, n_classes: int) -> float:
-    """Return the work of fitting a classifier to a Gram matrix and deciding by it."""
+def _fitting(name: str, n: int, n_features: int, n_classes: int) -> float:
+    """Return the work of fitting a classifier to a Gram matrix and deciding by it.
+
+    Fitted to ``benchmarks/panels/classifiers.py``.
+    """
     functions = 1 if n_classes == 2 else n_classes
-    cubic = (n / 100) ** 3
+    square = (n / 100) ** 2
     if name == "lda":
-        return 0.15 + 0.2 * cubic
+        return 0.1 + 0.1 * square
     if name == "svm":
-        return 0.05 + 0.1 * functions * (n / 100) ** 2
+        return 0.05 + 0.07 * functions * square
     if name == "ridge":
-        return 0.2 + 2.0 * cubic
-    return 0.1 + 0.1 * (n / 100) ** 2
+        return 0.25 + 0.28 * (n / 100) * float((min(n, n_features) / 50) ** 1.3)
+    return 0.05 + 0.03 * square
 
 
 def _duration(seconds: float) -> str:

@@ -42,7 +42,7 @@ class Compared:
         Mean score without a limit minus this one, and its paired standard error; NaN where it is
         no limit.
     inner : float
-        Inner score of the winner under this limit, on all samples: optimistic.
+        Inner score of the winner under this limit, on the samples that chose it.
     """
 
     key: str
@@ -64,7 +64,18 @@ class Compared:
 
 @dataclass(frozen=True)
 class PanelFeature:
-    """A feature of the panel: where it is higher, how often it was selected, what replaces it."""
+    """A feature of the panel: where it is higher, how often it was selected, what replaces it.
+
+    Attributes
+    ----------
+    name : str
+    direction : str
+        The class that it is higher in.
+    n_folds : int or None
+        Outer folds that selected it.
+    substitutes : tuple of str
+        Features outside the panel that correlate with it, with their correlations.
+    """
 
     name: str
     direction: str = ""
@@ -76,7 +87,14 @@ class PanelFeature:
 class ClassRow:
     """What the outer folds predicted of the samples of one class.
 
-    ``predicted`` counts predictions of each class, a sample once: the mean over repeats.
+    Attributes
+    ----------
+    name : str
+    n_samples : int
+    predicted : tuple of float
+        How many were predicted to be of each class, a sample once: the mean over repeats.
+    sensitivity, specificity : float
+    sensitivity_interval, specificity_interval : (float, float)
     """
 
     name: str
@@ -90,7 +108,15 @@ class ClassRow:
 
 @dataclass(frozen=True)
 class Site:
-    """The score of the samples of one group, each predicted by a panel made without the group."""
+    """The score of the samples of one group, each predicted by a panel made without the group.
+
+    Attributes
+    ----------
+    name : str
+    n_samples : int
+    score : float
+        Greater is better.
+    """
 
     name: str
     n_samples: int
@@ -100,7 +126,17 @@ class Site:
 
 @dataclass(frozen=True)
 class External:
-    """A file that was opened once, after the panel was fixed."""
+    """A file that was opened once, after the panel was fixed.
+
+    Attributes
+    ----------
+    source : str
+    n_samples : int
+    score : float
+        Of the panel on it, greater is better.
+    interval : (float, float)
+    note : str
+    """
 
     source: str
     n_samples: int
@@ -273,10 +309,11 @@ class PanelOutcome:
         full = next((one for one in self.rivals if one.key == "all features: chosen"), None)
         if full is not None:
             said.append(self._helped(full))
-        costly = [one for one in self.limits if one.is_costly]
+        own = [] if self.honest is None else [self.honest]
+        costly = [one for one in (*self.limits, *own) if one.is_costly]
         if costly:
             each = ", ".join(
-                f"{one.label} costs {self.measure.size(one.cost)} "
+                f"{one.label.removeprefix('this panel, ')} costs {self.measure.size(one.cost)} "
                 f"(standard error {self.measure.size(one.cost_error)})"
                 for one in costly
             )

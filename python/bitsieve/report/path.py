@@ -24,7 +24,16 @@ _STYLES = ("-", (0, (6, 2)), (0, (4, 2, 1, 2)), (0, (1, 1.5)), (0, (2, 2)))
 
 
 class PathPoint(NamedTuple):
-    """One limit: its tick, and the error with its interval in the units of the axis."""
+    """One limit, in the units of the axis.
+
+    Attributes
+    ----------
+    tick : str
+    value, low, high : float
+        Error (or score) of the outer folds, and its interval.
+    inner : float
+        That of the inner cross-validation.
+    """
 
     tick: str
     value: float
@@ -187,7 +196,7 @@ def _draw_points(axes: Axes, info: PathInfo) -> None:
         axes.plot(
             at, [one.inner for one in info.points], color=_GREY, marker="o", markersize=6,
             markerfacecolor="white", linewidth=1.0, linestyle=(0, (2, 2)), zorder=2,
-            label="inner cross-validation of the winner (optimistic)",
+            label="inner cross-validation of the winner (not to be quoted)",
         )  # fmt: skip
     for i, one in enumerate(info.points):
         value = f"{one.value:.1f} %" if info.is_error else f"{one.value:.3f}"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitsieve._checks import check_number
 from bitsieve.data.inputs import Inputs, check_input
-from bitsieve.evaluation.correlated import Substitutes, log2_values, substitutes
-from bitsieve.filters import benjamini_hochberg, f_test, t_test
+
+if TYPE_CHECKING:
+    from bitsieve.evaluation.correlated import Substitutes
 
 __all__ = ["FeatureStatistics", "feature_statistics"]
 
@@ -191,6 +192,10 @@ def feature_statistics(
     (['b', None], 'mean_difference', [6.0, 0.0])
     """
     given = check_input(X, y, task="classification", missing="keep").floats()
+    # Imported here: they load scikit-learn and SciPy, which other parts of the room do without.
+    from bitsieve.evaluation.correlated import substitutes
+    from bitsieve.filters import benjamini_hochberg
+
     raw = given.X
     chosen = np.asarray(support, dtype=bool)
     if chosen.shape != (given.n_features,):
@@ -243,6 +248,8 @@ def _block(
     n_jobs: int | None,
 ) -> tuple[NDArray[Any], ...]:
     """Return of some features direction, folds that agree, means, log2 means, change, F and p."""
+    from bitsieve.evaluation.correlated import log2_values
+
     codes, n_classes, has_missing = given.codes, len(given.classes), given.has_missing
     values = np.ascontiguousarray(log2_values(raw, floor))
     base = np.nan_to_num(values[0].astype(np.float64))
@@ -299,6 +306,8 @@ def _test(given: Inputs) -> str:
 
 def _tests(values: NDArray[Any], given: Inputs, n_jobs: int | None) -> tuple[Floats, Floats]:
     """Return F and the p-value of the test, NaN where a value is missing."""
+    from bitsieve.filters import f_test, t_test
+
     f, p = np.full(values.shape[1], np.nan), np.full(values.shape[1], np.nan)
     whole = np.isfinite(values).all(axis=0)
     if not whole.any() or given.n_samples <= max(len(given.classes), 2):

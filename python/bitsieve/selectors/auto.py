@@ -355,7 +355,8 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         Returns
         -------
         bool array of shape (n_features_in_,)
-            What the members' selectors, sizes and all, keep on these samples.
+            What the members' selectors, sizes and all, keep on these samples. Rankings that are
+            averaged are so over one round of inner folds, which takes a fraction of the time.
         """
         check_is_fitted(self, "panel_")
         table = Table(self._checked(X), y, task="classification")
@@ -373,7 +374,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         # half of a table with fewer groups than folds they may part a group.
         if groups is not None and len(np.unique(group_codes(groups, len(codes)))) < self.cv:
             groups = None
-        folds = self._folds(table, codes, self.plan_.n_repeats, groups, seed)
+        folds = self._folds(table, codes, 1, groups, seed)
         parts = ranking.rank_parts(values, codes, design, folds, seed=seed % 2**32)
         ranked = ranking.rank_table(values, codes, design, parts, seed=seed % 2**32)
         for candidate in self._members:
