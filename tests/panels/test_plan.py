@@ -64,13 +64,18 @@ def test_a_limit_of_time_takes_the_richest_plan_that_keeps_it():
 
 
 def test_the_work_is_that_of_the_parts():
-    given = {"selectors": ["f"], "estimators": ["svm"], "sizes": [10, 20]}
     n, p = 100, 3000
+    given = {"estimators": ["svm"], "sizes": [10, 20]}
+    plan, other = (
+        make_plan(n, p, 2, selectors=names, **given) for names in (["f"] * 2, ["f", "rfe"])
+    )
+    # The inner training parts, of 80 samples, and all samples.
+    apart = RANKERS["rfe"].cost(80, p, 2, 20) - RANKERS["f"].cost(80, p, 2, 20)
+    assert other.units - plan.units == pytest.approx((3 * 5 + 1) * apart)
+    given["selectors"] = ["f"]
     plan = make_plan(n, p, 2, **given)
-    fitting = 0.05 + 0.1 * 0.8**2  # of 80 training samples
-    tables = 1e-5 * n * p + 2e-8 * n * n * p
-    part = RANKERS["f"].cost(80, p, 2, 20) + 3 * fitting + tables
-    assert plan.units == pytest.approx((3 * 5 + 1) * part)  # the inner parts, and all samples
+    more = make_plan(n, p, 2, **given, n_repeats=6)
+    assert more.units == pytest.approx(plan.units * 31 / 16)
     outer = [make_plan(n, p, 2, **given, outer_folds=5, outer_repeats=k).units for k in (1, 2, 4)]
     # Each round adds five times the work of four fifths of the samples, and a fifth for stability.
     assert np.diff(outer) == pytest.approx(np.array([1, 2]) * 1.2 * plan.units * 5 * 0.8)
