@@ -118,6 +118,35 @@ def test_neither_processes_nor_neighbors_change_a_bit():
     assert one.decisions[mine].tobytes() == less.decisions.tobytes()
 
 
+def test_the_aggregate_does_not_depend_on_what_else_is_compared():
+    X, y = _table()
+    found = [
+        rank_table(X, y, Design(names, ("lda",), (5, 10), X.shape[1]), [])
+        for names in (("aggregate",), ("aggregate", "f"), ("f", "relieff", "mrmr", "aggregate"))
+    ]
+    orders = [one.orders[False, "aggregate"] for one in found]
+    assert (orders[0] == orders[1]).all()
+    assert (orders[0] == orders[2]).all()
+    assert (orders[0] != found[1].orders[False, "f"]).any()
+
+
+def test_logged_values_are_ranked_and_fitted_as_such():
+    X, y = _table(seed=1)
+    X = np.exp2(X + 6.0)
+    design = Design(("f",), ("lda",), (5, 10), X.shape[1], logs=(False, True))
+    ranked = rank_table(X, y, design, [])
+    logged = _Log().fit(X).transform(X)
+    for log, values in ((False, X), (True, logged)):
+        kept = SelectKBest(f_classif, k=10).fit(values, y).get_support()
+        assert kept[ranked.orders[log, "f"]].all()
+        assert (ranked.scalings[log].floor is not None) == log
+    plain, other = (fit_candidates(X, y, 2, ranked, [Candidate("f", 5, "lda", log)])[0]
+                    for log in (False, True))  # fmt: skip
+    z = StandardScaler().fit_transform(logged)[:, other.features]
+    np.testing.assert_allclose(other.Z, np.clip(z, -20, 20), atol=0.01)
+    assert plain.features.tolist() != other.features.tolist() or not np.allclose(plain.Z, other.Z)
+
+
 def test_fitted_candidates_decide_as_a_part_that_is_the_whole_table():
     X, y = _table()
     test = np.zeros(len(y), bool)

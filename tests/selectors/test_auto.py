@@ -129,6 +129,21 @@ def test_refit_holds_the_settings():
     assert (auto.refit(X[::2], y[::2], groups=one_site) == half).all()
 
 
+def test_refit_averages_eliminations_over_the_folds_of_its_seed():
+    X, y = _table()
+    given = {"selectors": ["f", "rfe"], "estimators": ["lda"], "sizes": [5], "combine": "best"}
+    auto = AutoSelector(**given, **(QUICK | {"random_state": 1})).fit(X, y)
+    alone = given | {"selectors": ["rfe"], "n_repeats": 1}
+    rfe = AutoSelector(**alone, max_features=5, **QUICK).fit(X, y)
+    assert (rfe.refit(X, y) == rfe.support_).all()
+    found = [rfe.refit(X, y, random_state=seed).tobytes() for seed in range(5)]
+    assert len(set(found)) > 1
+    # What stands beside a panel as a filter is one.
+    (beside,) = auto.alternatives_["filter of the same size"].members
+    assert beside.selector == "f"
+    assert "filter of the same size" not in rfe.alternatives_
+
+
 def test_limits_and_the_path():
     X, y = _table(p=300)
     auto = AutoSelector(**QUICK).fit(X, y)
@@ -142,6 +157,26 @@ def test_limits_and_the_path():
         assert direct.n_features_ <= limit
     everything = auto.alternatives_["all features: svm"]
     assert everything.support.all()
+    small = AutoSelector(max_features=10, **QUICK).fit(X, y)
+    (beside,) = small.alternatives_["filter of the same size"].members
+    assert small.n_features_ == beside.size == 10
+    table = small.candidates_
+    assert table["smoothed"].is_monotonic_decreasing
+    assert table["smoothed"].nunique() > 1
+    rows = table[(table["selector"] == "f") & (table["size"] == 10)].set_index("estimator")
+    assert rows["score"][beside.classifier] == pytest.approx(rows["score"].max())
+
+
+def test_a_vote_has_twenty_one_members_at_most():
+    X, y = _table(class_sep=3.0)  # easy, so that all are alike
+    given = {"selectors": ["f", "relieff"], "estimators": ["lda", "svm", "ridge", "knn"],
+             "sizes": [15, 30, 60], "n_repeats": 1}  # fmt: skip
+    auto = AutoSelector(**given, **QUICK).fit(X, y)
+    assert len(auto.candidates_) == 28
+    assert len(auto.panel_.members) == 21
+    # Below the least size there is no panel to tell of.
+    assert auto.path_["limit"].tolist()[:2] == [20, 50]
+    assert "limit 10" not in auto.alternatives_
 
 
 def test_stability_filter_and_parsimony_make_other_panels():
@@ -168,6 +203,7 @@ def test_raw_intensities_are_logged_and_only_by_the_training_part():
     assert not any(m.log for m in AutoSelector(**QUICK).fit(X, y).panel_.members)
     both = AutoSelector(log="both", **QUICK).fit(raw, y)
     assert set(both.candidates_["log"]) == {False, True}
+    assert set(AutoSelector(log="both", **QUICK).fit(X, y).candidates_["log"]) == {False}
 
 
 def test_small_classes_are_found_too():
