@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "peers"))
 
 from bitsieve.fitness.splits import FreshFolds
 from bitsieve.panels import choice, race
+from bitsieve.panels.calibration import most_probable
 from bitsieve.panels.design import ALL, Design
 from bitsieve.panels.fitting import fit_candidates
 from bitsieve.panels.plan import sizes_for
@@ -122,8 +123,7 @@ def part_of(raced, ranked, said, selectors=None, classifiers=None, sizes=None, h
 def predicted(raced, scores, said, members):
     """Classes of the greatest mean calibrated probability, as the panel of these members says."""
     total = sum(choice.calibration_of(raced, c).apply(said[c]) for c in members)
-    limits = choice.thresholds_for(scores.name, raced.codes, raced.n_classes)
-    return (total if limits is None else total / limits).argmax(axis=1)
+    return most_probable(total, choice.thresholds_for(raced, scores.name))
 
 
 def judged(stored, rule, **subset):

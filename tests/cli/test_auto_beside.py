@@ -97,8 +97,16 @@ def test_an_external_file_is_opened_once_and_reported_apart(table: Path, tmp_pat
     code, said, _ = _run("predict", tmp_path / "out" / "panel.json", other, "-t", "outcome")
     assert code == 0
     assert f"Error on 30 samples: {100 * (1 - external['score']):.1f} %" in said
-    # Nothing of the panel depends on it.
-    assert _run(*words, tmp_path / "alone")[0] == 0
+    assert "standard deviations from their centre" not in text
+    # Nothing of the panel depends on it, and one in another unit is doubted, as by predict.
+    with other.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    rows = [[*(100 * float(value) for value in row[:10]), *row[10:]] for row in rows]
+    with other.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    code, text, _ = _run(*words, tmp_path / "alone", "--external", other)
+    assert code == 0
+    assert "standard deviations from their centre, where about 0.7 is usual" in text
     panels = [(tmp_path / name / "panel.json").read_bytes() for name in ("out", "alone")]
     assert panels[0] == panels[1]
 

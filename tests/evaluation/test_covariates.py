@@ -196,3 +196,10 @@ def test_what_does_not_fit_is_refused() -> None:
     found = covariates_alone(frame, y, folds)
     with pytest.raises(ValueError, match="5 came, but sample 9"):
         group_performance(found, [1, 2, 3, 4, 5])
+
+
+def test_infinite_covariates_are_named():
+    age = np.where(np.arange(12) == 3, np.inf, np.arange(12) / 7)
+    table = pd.DataFrame({"sex": ["f", "m"] * 6, "age": age})
+    with pytest.raises(ValueError, match="covariate 'age' holds infinite values"):
+        check_covariates(table, [0, 1] * 6)

@@ -372,3 +372,45 @@ def test_a_classic_selector_is_kept_too_and_a_damaged_file_is_said(tmp_path: Pat
     files[0].write_bytes(files[0].read_bytes()[:200])
     with pytest.raises(CheckpointMismatch, match=r"fold-.*\.npz is damaged .*; delete it$"):
         nested_cross_validate(*arguments, random_state=0, checkpoint=tmp_path)
+
+
+def test_alternatives_behind_other_steps_see_what_these_make() -> None:
+    X, y = _cancer()
+    whole = make_pipeline(StandardScaler(), PanelSelector(3))
+    found = nested_cross_validate(whole, None, 10.0 * X + 5.0, y)
+    for name, other in found.alternatives.items():
+        for fold, (train, test) in enumerate(found.folds):
+            scaler = StandardScaler().fit(10.0 * X[train] + 5.0)
+            model = PanelSelector(3).fit(scaler.transform(10.0 * X[train] + 5.0), y[train])
+            said = model.alternatives_[name].predict(scaler.transform(10.0 * X[test] + 5.0))
+            rows = found.predictions.fold == fold
+            np.testing.assert_array_equal(other.predicted[rows], said)
+
+
+class _Plain(PanelSelector):
+    """Its alternatives do not say what they need."""
+
+    def fit(self, X: Any, y: Any) -> _Plain:
+        super().fit(X, y)
+        self.alternatives_ = {"all features": GaussianNB().fit(X, y)}
+        return self
+
+
+def test_an_alternative_that_names_no_features_needs_all() -> None:
+    X, y = _cancer()
+    found = nested_cross_validate(_Plain(3), None, X, y)
+    assert found.alternatives["all features"].n_features.tolist() == [8] * 5
+
+
+def test_a_limit_costs_where_it_is_more_than_one_standard_error() -> None:
+    X, y = _cancer()
+    found = nested_cross_validate(PanelSelector(3), None, X, y)
+    free = found.scores
+    apart = np.array([-0.2, -0.1, 0.0, 0.1, 0.2])
+    error = np.std(apart, ddof=1) * np.sqrt(1 / 5 + 1 / 4)  # of Nadeau and Bengio
+    for cost, is_said in ((0.9 * error, False), (1.1 * error, True)):
+        limited = replace(found.alternatives["limit 1"], scores=free - cost - apart)
+        result = replace(found, alternatives={"limit 1": limited})
+        assert paired_difference(result, None, "limit 1") == pytest.approx((cost, error))
+        said = cost_of(result, "limit 1", None, limit="at most 1 feature")
+        assert (said is not None) == is_said

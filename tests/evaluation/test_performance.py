@@ -93,6 +93,22 @@ def test_an_interval_is_the_union_of_the_folds_and_the_exact_one() -> None:
     np.testing.assert_allclose(found.confusion, confusion_matrix(kept.truth, kept.predicted) / 3)
 
 
+@each("groups", [None, np.arange(120) // 4])
+@each("scoring", ["accuracy", "balanced_accuracy", "roc_auc"])
+def test_the_interval_of_a_score_is_that_of_the_result(scoring: str, groups: Any) -> None:
+    X, y = _cancer()
+    result = nested_cross_validate(
+        PanelSelector(3), None, X, y, n_repeats=2, scoring=scoring, groups=groups, random_state=0
+    )
+    found = class_performance(result.predictions, result.folds, groups=groups)
+    measure = found.auc if scoring == "roc_auc" else getattr(found, scoring)
+    if scoring == "roc_auc" and groups is not None:  # whole groups count, the more cautious way
+        assert measure.interval.low < result.interval.low
+        assert measure.interval.high > result.interval.high - 1e-12
+    else:
+        assert tuple(measure.interval) == pytest.approx(tuple(result.interval))
+
+
 def test_several_classes() -> None:
     X, y = load_iris(return_X_y=True)
     X = X + np.random.default_rng(0).normal(size=X.shape)
@@ -130,12 +146,14 @@ def test_groups_are_worth_less() -> None:
     found = nested_cross_validate(PanelSelector(3), None, X, y, groups=pairs)
     together = found.performance()
     apart = class_performance(found.predictions, found.folds)
+    assert together.auc.interval.low <= apart.auc.interval.low
     for one, other in (
-        (together.auc, apart.auc),
         (together.balanced_accuracy, apart.balanced_accuracy),
+        (together.sensitivity, apart.sensitivity),
     ):
         assert one.value == other.value
         assert one.interval.low <= other.interval.low
+        assert one.interval.high >= other.interval.high
     exact = [binomial_interval(n * 0.9, n) for n in (120, 60)]
     assert exact[1].low < exact[0].low
 

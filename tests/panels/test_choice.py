@@ -7,6 +7,7 @@ import pytest
 
 from bitsieve.panels.choice import (
     Rule,
+    Scores,
     calibration_of,
     choose,
     score_candidates,
@@ -14,6 +15,7 @@ from bitsieve.panels.choice import (
     scoring_for,
     smooth,
     stabilities,
+    thresholds_for,
 )
 from bitsieve.panels.design import ALL, Candidate, Design
 from bitsieve.panels.race import Race
@@ -61,6 +63,53 @@ def test_scores_count_samples_and_classes():
 def test_a_smallest_class_under_forty_percent_of_two_is_small():
     for small, name in ((7, "balanced_accuracy"), (8, "accuracy"), (10, "accuracy")):
         assert scoring_for(np.repeat([0, 1], [N - small, small]).astype(np.int32), 2) == name
+    for small, name in ((79, "balanced_accuracy"), (80, "accuracy")):
+        assert scoring_for(np.repeat([0, 1], [200 - small, small]).astype(np.int32), 2) == name
+    # Of three, under 0.8 of a third.
+    for small, name in ((26, "balanced_accuracy"), (27, "accuracy")):
+        codes = np.repeat([0, 1, 2], [small, 37, 100 - 37 - small]).astype(np.int32)
+        assert scoring_for(codes, 3) == name
+
+
+def test_thresholds_are_the_shares_where_classes_count_alike():
+    race, _ = _race([0, 5, 15, 20, 2], codes=np.repeat([0, 1], [15, 5]).astype(np.int32))
+    assert thresholds_for(race, "accuracy") is None
+    found = thresholds_for(race, "balanced_accuracy")
+    np.testing.assert_allclose(found, [0.75, 0.25], atol=0.03)
+    # They are what a calibration says of decisions that tell nothing.
+    blind = Race(race.design, race.codes, 2, 0.0 * race.decisions, race.orders)
+    said = calibration_of(blind, 0).apply(np.zeros((1, 1)))
+    np.testing.assert_allclose(found, said[0])
+
+
+def test_a_class_without_samples_is_no_class_of_the_score():
+    race, _ = _race([0, 5, 15, 20, 2], codes=np.repeat([0, 1], [15, 5]).astype(np.int32))
+    decisions = np.concatenate([-race.decisions, race.decisions, race.decisions * 0 - 9], axis=3)
+    absent = Race(race.design, race.codes, 3, decisions, race.orders)
+    scores = [score_candidates(one, "balanced_accuracy") for one in (race, absent)]
+    np.testing.assert_allclose(scores[0].score, scores[1].score)
+
+
+def test_scores_that_differ_by_rounding_are_equal():
+    race, ranked = _race([0, 0, 0, 0, 0])
+    scores = score_candidates(race)
+    apart = Scores(scores.name, scores.score + 1e-15 * np.arange(5), scores.by_sample)
+    assert choose(race, apart, ranked, Rule(combine="best", smoothing=0.0)).members == (0,)
+
+
+def test_what_is_only_compared_with_is_never_chosen():
+    race, ranked = _race([3, 3, 3, 3, 3])
+    design = Design(("f", "mrmr"), ("lda",), (2, 4), 10, beside=("svm",))
+    decisions = np.concatenate([race.decisions, race.decisions[:1]])
+    decisions[5, :, :, 0] = np.where(CODES == 1, 1.0, -1.0)
+    race = Race(design, CODES, 2, decisions, race.orders)
+    assert race.candidates[5] == Candidate(ALL, 10, "svm", False)
+    assert score_candidates(race).score.argmax() == 5
+    rule = {"smoothing": 0.0, "tolerance": None}
+    assert set(_chosen(race, ranked, **rule).members) == {0, 1, 2, 3, 4}
+    none = Race(Design(("f", "mrmr"), ("lda",), (2, 4), 10, has_all=False, beside=("lda",)), CODES,
+                2, decisions[:5], race.orders)  # fmt: skip
+    assert set(_chosen(none, ranked, **rule).members) == {0, 1, 2, 3}
 
 
 def test_smoothing_by_hand():
@@ -97,6 +146,11 @@ def test_parsimony_takes_the_smallest_within_standard_errors():
     assert _chosen(race, ranked, **rule).members == (1,)
     assert _chosen(race, ranked, parsimony=0.5, **rule).members == (1,)
     assert _chosen(race, ranked, parsimony=1.01, **rule).members == (0,)
+    # Of equal sizes the better one; and no member of a vote is larger.
+    race, ranked = _race([3, 1, 2, 9, 9])
+    assert _chosen(race, ranked, parsimony=2.0, **rule).members == (2,)
+    rule = {"combine": "vote", "smoothing": 0.0, "tolerance": None}
+    assert _chosen(race, ranked, parsimony=2.0, **rule).members == (2, 0)
 
 
 def test_a_vote_needs_no_more_features_than_its_limit():
@@ -117,6 +171,11 @@ def test_members_of_a_vote_lie_near_the_best():
     # Once wrong where the best is not: a standard error of 1 / 20, as much as the difference.
     rule = {"combine": "vote", "smoothing": 0.0}
     assert _chosen(race, ranked, tolerance=0.5, **rule).members == (1,)
+    # Twice wrong: 1.45 standard errors.
+    assert _chosen(race, ranked, tolerance=1.2, **rule).members == (1, 0)
+    assert _chosen(race, ranked, smoothing=0.0).members == (1, 0, 2)
+    half = smooth(race.candidates, score_candidates(race).score, 0.5)
+    np.testing.assert_allclose(_chosen(race, ranked).smoothed, half)
     assert _chosen(race, ranked, tolerance=2.0, **rule).members == (1, 0, 2)
     assert _chosen(race, ranked, tolerance=None, **rule).members == (1, 0, 2, 3, 4)
 
@@ -133,9 +192,26 @@ def test_the_score_of_a_vote_is_that_of_the_mean_probability():
     assert score_of_members(race, scores, [1, 3]) == pytest.approx((mean == CODES).mean())
 
 
+def test_the_score_of_a_vote_serves_small_classes_as_its_panel_does():
+    few = np.repeat([0, 1], [15, 5]).astype(np.int32)
+    race, _ = _race([0, 0, 0, 0, 0], codes=few)
+    # Three levels: sure of either class, and a middle with 5 of the large and 2 of the small one.
+    value = np.repeat([-1.0, 0.0, 1.0], [10, 7, 3])
+    race = Race(race.design, few, 2, np.tile(value[:, None], (5, 2, 1, 1)), race.orders)
+    scores = score_candidates(race)
+    assert scores.name == "balanced_accuracy"
+    middle = calibration_of(race, 0).apply(np.zeros((1, 1)))[0, 1]
+    assert 0.25 < middle < 0.5  # above its share, below one half
+    assert score_of_members(race, scores, [0]) == pytest.approx((10 / 15 + 1) / 2)
+    plain = score_candidates(race, "accuracy")
+    assert score_of_members(race, plain, [0]) == pytest.approx((15 + 3) / 20)
+
+
 def test_stability_over_the_inner_parts_is_nogueiras():
     race, _ = _race([0, 0, 0, 0, 0])
     assert stabilities(race) == pytest.approx(np.ones(5))
+    single = Race(race.design, race.codes, 2, race.decisions, race.orders[:1])
+    assert stabilities(single).tolist() == [1.0] * 5
     one = {(False, "f"): np.array([0, 1, 2, 3]), (False, "mrmr"): np.array([0, 5, 6, 7])}
     other = {(False, "f"): np.array([0, 9, 2, 3]), (False, "mrmr"): np.array([1, 2, 3, 4])}
     race = Race(race.design, race.codes, 2, race.decisions, [one, other])

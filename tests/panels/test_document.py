@@ -8,7 +8,7 @@ import random
 
 import numpy as np
 import pytest
-from small_panels import made
+from small_panels import NAMES, made
 
 from bitsieve.panels import Panel
 
@@ -174,3 +174,21 @@ def test_messages():
     }  # fmt: skip
     for text, expected in said.items():
         assert refused(text).startswith(expected), (refused(text), expected)
+
+
+def test_empty_names_and_unsigned_classes_come_back():
+    panel, X = made(classes=np.array([0, 2**63 + 5], dtype=np.uint64), names=["", *NAMES[1:]])
+    again = Panel.from_json(panel.to_json())
+    assert again.feature_names == panel.feature_names
+    assert "" in again.feature_names
+    assert again.predict(X).dtype == np.uint64
+    assert (again.predict(X) == panel.predict(X)).all()
+
+
+def test_numbers_in_an_array_of_objects_are_predicted_from():
+    panel, X = made()
+    assert panel.predict_proba(X.astype(object)).tobytes() == panel.predict_proba(X).tobytes()
+    text = X.astype(object)
+    text[0, 0] = "high"
+    with pytest.raises(ValueError, match="X must be a table of numbers"):
+        panel.predict(text)

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from bitsieve.data import Table
 from bitsieve.panels import Calibration, Member, Panel, Scaling, predicted_codes
+from bitsieve.panels.calibration import smoothed_shares
 from bitsieve.panels.rules import LinearRule, NeighborsRule
 
 IDENTITY = Scaling(None, np.zeros(1), np.ones(1))
@@ -216,3 +217,17 @@ def test_messages():
     great = Member(np.array([0]), IDENTITY, "lda", rule, Calibration(1.0, np.zeros(1)), "f")
     with pytest.raises(ValueError, match="coefficients are too large to decide with"):
         Panel.of([great], np.array(["a", "b"]), 1).predict(np.full((1, 1), 9.0))
+
+
+def test_where_nothing_is_learnt_the_largest_class_is_predicted():
+    for counts in ([28, 2], [2, 28], [5, 40, 3]):
+        codes = np.repeat(np.arange(len(counts)), counts)
+        functions = 1 if len(counts) == 2 else len(counts)
+        flat = Calibration.fit(np.zeros((len(codes), functions)), codes, len(counts))
+        one = fixed(*np.linspace(-1.0, 1.0, functions))
+        blind = Member(one.features, one.scaling, one.classifier, one.rule, flat, one.selector)
+        shares = smoothed_shares(codes, len(counts))
+        panel = Panel.of([blind, blind], np.arange(len(counts)), 1, thresholds=shares)
+        x = np.random.default_rng(0).normal(size=(9, 1))
+        assert (panel.predict(x) == int(np.argmax(counts))).all()
+        np.testing.assert_allclose(panel.predict_proba(x), np.tile(shares, (9, 1)))

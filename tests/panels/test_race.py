@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from bitsieve.fitness.splits import FreshFolds
-from bitsieve.panels.choice import codes_of
+from bitsieve.panels.choice import codes_of, score_candidates
 from bitsieve.panels.design import ALL, Candidate, Design
 from bitsieve.panels.fitting import fit_candidates
 from bitsieve.panels.race import run_race
@@ -118,6 +118,35 @@ def test_neither_processes_nor_neighbors_change_a_bit():
     assert one.decisions[mine].tobytes() == less.decisions.tobytes()
 
 
+def test_the_aggregate_does_not_depend_on_what_else_is_compared():
+    X, y = _table()
+    found = [
+        rank_table(X, y, Design(names, ("lda",), (5, 10), X.shape[1]), [])
+        for names in (("aggregate",), ("aggregate", "f"), ("f", "relieff", "mrmr", "aggregate"))
+    ]
+    orders = [one.orders[False, "aggregate"] for one in found]
+    assert (orders[0] == orders[1]).all()
+    assert (orders[0] == orders[2]).all()
+    assert (orders[0] != found[1].orders[False, "f"]).any()
+
+
+def test_logged_values_are_ranked_and_fitted_as_such():
+    X, y = _table(seed=1)
+    X = np.exp2(X + 6.0)
+    design = Design(("f",), ("lda",), (5, 10), X.shape[1], logs=(False, True))
+    ranked = rank_table(X, y, design, [])
+    logged = _Log().fit(X).transform(X)
+    for log, values in ((False, X), (True, logged)):
+        kept = SelectKBest(f_classif, k=10).fit(values, y).get_support()
+        assert kept[ranked.orders[log, "f"]].all()
+        assert (ranked.scalings[log].floor is not None) == log
+    plain, other = (fit_candidates(X, y, 2, ranked, [Candidate("f", 5, "lda", log)])[0]
+                    for log in (False, True))  # fmt: skip
+    z = StandardScaler().fit_transform(logged)[:, other.features]
+    np.testing.assert_allclose(other.Z, np.clip(z, -20, 20), atol=0.01)
+    assert plain.features.tolist() != other.features.tolist() or not np.allclose(plain.Z, other.Z)
+
+
 def test_fitted_candidates_decide_as_a_part_that_is_the_whole_table():
     X, y = _table()
     test = np.zeros(len(y), bool)
@@ -175,3 +204,15 @@ def test_costly_selectors_that_fall_behind_go_no_further():
     assert run_racing(X, y, 2, design, folds[:1])[1] == ()
     cheap = Design(("f", "relieff", "mrmr", "rfe"), ("lda",), (200,), 12_600)
     assert costly_selectors(cheap, 82, 2) == ()
+
+
+def test_the_last_selector_is_never_left_behind():
+    rng = np.random.default_rng(0)
+    y = (np.arange(60) % 2).astype(np.int32)
+    X = rng.normal(size=(60, 600)) + 0.25 * y[:, None]  # weak, all of them
+    design = Design(("lars",), ("lda",), (1, 2), 600)
+    raced, dropped = run_racing(X, y, 2, design, _folds(y, n_repeats=2))
+    assert dropped == ()
+    assert raced.design.selectors == ("lars",)
+    score = score_candidates(raced)
+    assert score.score[2] - score.score[:2].max() > 2 * score.standard_error(2, 0)

@@ -15,8 +15,9 @@ from each import each
 from test_checkpoint import the_file, toy
 from test_run import spsa_run
 
+from bitsieve import _checkpoint as checkpoint
 from bitsieve._errors import CheckpointMismatch
-from bitsieve.search import BinarySPSASearch, checkpoint
+from bitsieve.search import BinarySPSASearch
 
 Arrays = dict[str, np.ndarray]
 

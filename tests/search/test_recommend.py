@@ -15,11 +15,12 @@ from test_checkpoint_numbers import put, rewrite, shorten
 from test_run import Clock, Interrupted, Timed
 from toys import Planted, Recommending, Resampleable, Scripted, Sequential, planted
 
+from bitsieve import _checkpoint as checkpoint
 from bitsieve._errors import CheckpointMismatch
 from bitsieve._random import SeedWords, Stream
 from bitsieve.fitness import compile
 from bitsieve.masks import Masks
-from bitsieve.search import BinarySPSASearch, checkpoint, run
+from bitsieve.search import BinarySPSASearch, run
 
 NONE = None
 

@@ -129,6 +129,21 @@ def test_refit_holds_the_settings():
     assert (auto.refit(X[::2], y[::2], groups=one_site) == half).all()
 
 
+def test_refit_averages_eliminations_over_the_folds_of_its_seed():
+    X, y = _table()
+    given = {"selectors": ["f", "rfe"], "estimators": ["lda"], "sizes": [5], "combine": "best"}
+    auto = AutoSelector(**given, **(QUICK | {"random_state": 1})).fit(X, y)
+    alone = given | {"selectors": ["rfe"], "n_repeats": 1}
+    rfe = AutoSelector(**alone, max_features=5, **QUICK).fit(X, y)
+    assert (rfe.refit(X, y) == rfe.support_).all()
+    found = [rfe.refit(X, y, random_state=seed).tobytes() for seed in range(5)]
+    assert len(set(found)) > 1
+    # What stands beside a panel as a filter is one.
+    (beside,) = auto.alternatives_["filter of the same size"].members
+    assert beside.selector == "f"
+    assert "filter of the same size" not in rfe.alternatives_
+
+
 def test_limits_and_the_path():
     X, y = _table(p=300)
     auto = AutoSelector(**QUICK).fit(X, y)
@@ -142,6 +157,26 @@ def test_limits_and_the_path():
         assert direct.n_features_ <= limit
     everything = auto.alternatives_["all features: svm"]
     assert everything.support.all()
+    small = AutoSelector(max_features=10, **QUICK).fit(X, y)
+    (beside,) = small.alternatives_["filter of the same size"].members
+    assert small.n_features_ == beside.size == 10
+    table = small.candidates_
+    assert table["smoothed"].is_monotonic_decreasing
+    assert table["smoothed"].nunique() > 1
+    rows = table[(table["selector"] == "f") & (table["size"] == 10)].set_index("estimator")
+    assert rows["score"][beside.classifier] == pytest.approx(rows["score"].max())
+
+
+def test_a_vote_has_twenty_one_members_at_most():
+    X, y = _table(class_sep=3.0)  # easy, so that all are alike
+    given = {"selectors": ["f", "relieff"], "estimators": ["lda", "svm", "ridge", "knn"],
+             "sizes": [15, 30, 60], "n_repeats": 1}  # fmt: skip
+    auto = AutoSelector(**given, **QUICK).fit(X, y)
+    assert len(auto.candidates_) == 28
+    assert len(auto.panel_.members) == 21
+    # Below the least size there is no panel to tell of.
+    assert auto.path_["limit"].tolist()[:2] == [20, 50]
+    assert "limit 10" not in auto.alternatives_
 
 
 def test_stability_filter_and_parsimony_make_other_panels():
@@ -168,6 +203,7 @@ def test_raw_intensities_are_logged_and_only_by_the_training_part():
     assert not any(m.log for m in AutoSelector(**QUICK).fit(X, y).panel_.members)
     both = AutoSelector(log="both", **QUICK).fit(raw, y)
     assert set(both.candidates_["log"]) == {False, True}
+    assert set(AutoSelector(log="both", **QUICK).fit(X, y).candidates_["log"]) == {False}
 
 
 def test_small_classes_are_found_too():
@@ -179,8 +215,8 @@ def test_small_classes_are_found_too():
     X, y = made.X[rows], made.y[rows]
     auto = AutoSelector(**QUICK).fit(X, y)
     assert auto.scoring_ == "balanced_accuracy"
-    np.testing.assert_allclose(auto.panel_.thresholds, [0.7, 0.3])
-    second = auto.predict_proba(made.X[rest])[:, 1] > 0.3
+    np.testing.assert_allclose(auto.panel_.thresholds, [0.7, 0.3], atol=0.01)
+    second = auto.predict_proba(made.X[rest])[:, 1] > auto.panel_.thresholds[1]
     assert (auto.predict(made.X[rest]) == names[second.astype(int)]).all()
     plain = AutoSelector(scoring="accuracy", **QUICK).fit(X, y)
     assert plain.panel_.thresholds is None
@@ -197,6 +233,11 @@ def test_small_classes_are_found_too():
         ({"selectors": "f"}, "selectors must be 'auto' or a list of names, got 'f'"),
         ({"selectors": ["nope"]}, "nope"),
         ({"selectors": []}, "selectors must name at least one"),
+        ({"selectors": None}, "selectors must be 'auto' or a list of names, got None"),
+        ({"selectors": [None]}, "a selector must be named by text, such as 'f', got None"),
+        ({"selectors": [["f"]]}, "a selector must be named by text"),
+        ({"selectors": ["F", "anova"]}, "selectors names one twice: f, f"),
+        ({"sizes": 5}, "sizes must be 'auto' or a list of numbers of features, got 5"),
         ({"selectors": ["f", "f"]}, "selectors names one twice"),
         ({"estimators": ["forest"]}, "there is no classifier 'forest'"),
         ({"sizes": "all"}, "sizes must be 'auto' or numbers of features, got 'all'"),
@@ -217,6 +258,53 @@ def test_bad_parameters_are_named(options, message):
     X, y = _table(n=20, p=30)
     with pytest.raises(ValueError, match=message):
         AutoSelector(**options).fit(X, y)
+
+
+def test_other_spellings_of_a_selector_are_the_same():
+    X, y = _table(n=30, p=60)
+    one = AutoSelector(selectors=["f", "surf-star"], **QUICK).fit(X, y)
+    other = AutoSelector(selectors=["ANOVA", "SURF*"], **QUICK).fit(X, y)
+    assert other.panel_.to_json() == one.panel_.to_json()
+    assert set(other.candidates_["selector"]) == {"f", "surf-star", "all"}
+
+
+def test_without_a_size_below_the_table_all_features_are_the_panel():
+    X, y = _table(n=30, p=60)
+    for sizes in ([], [60], [200]):
+        auto = AutoSelector(sizes=sizes, **QUICK).fit(X, y)
+        assert auto.support_.all()
+        assert auto.path_["limit"].isna().tolist() == [True]
+
+
+def test_a_class_that_no_inner_fold_keeps_is_named():
+    X, y = _table(n=30, p=60)
+    lone = (np.arange(30) == 3).astype(int)
+    with (
+        pytest.raises(ValueError, match="trains on samples of one class alone"),
+        pytest.warns(UserWarning, match="least populated"),
+    ):
+        AutoSelector(**QUICK).fit(X, lone)
+    groups = np.where(y == np.unique(y)[1], 0, 1 + np.arange(30))
+    with (
+        pytest.raises(ValueError, match="all stand in one group"),
+        pytest.warns(UserWarning, match="some classes stand in fewer groups"),
+    ):
+        AutoSelector(**QUICK).fit(X, y, groups=groups)
+
+
+def test_halves_of_few_samples_are_selected_from_too():
+    X, y = _table(n=40, p=60)
+    auto = AutoSelector(selectors=["f", "rfe"], max_features=5, **QUICK).fit(X, y)
+    few = np.concatenate([np.flatnonzero(y == label)[:2] for label in np.unique(y)])
+    assert 0 < auto.refit(X[few], y[few]).sum() <= 5 * len(auto.panel_.members)
+
+
+def test_tables_of_objects_are_evaluated_as_their_numbers():
+    X, y = _table(n=30, p=60)
+    auto = AutoSelector(max_features=5, **QUICK)
+    plain = nested_cross_validate(auto, None, X, y, cv=2, random_state=0)
+    other = nested_cross_validate(auto, None, X.astype(object), y, cv=2, random_state=0)
+    assert (other.alternatives["no limit"].scores == plain.alternatives["no limit"].scores).all()
 
 
 def test_numbers_to_predict_are_refused():

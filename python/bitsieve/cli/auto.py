@@ -128,7 +128,7 @@ class AutoJob:
             warnings.filterwarnings("ignore", message="The least populated class")
             found = Measured(data=data, selector=selector, plan=plan, folds=folds)
             if self.covariates is not None:
-                found.covariates = self._covariates(data)
+                found.covariates = self._covariates()
                 found.covariate_check = warn_of_covariates(data, found.covariates)
             return self._measure(found, start)
 
@@ -175,7 +175,7 @@ class AutoJob:
             data = data.restricted(self.restrict)
         return data
 
-    def _covariates(self, data: JobInput) -> Any:
+    def _covariates(self) -> Any:
         """Read the columns that are compared with and not selected from."""
         assert self.file is not None
         assert self.covariates is not None

@@ -12,6 +12,7 @@ from bitsieve._errors import plural
 from bitsieve.cli.prediction import PredictJob
 from bitsieve.data import Table
 from bitsieve.evaluation import ExternalResult, external_result
+from bitsieve.panels import TablePrediction
 from bitsieve.report import External, file_identity
 
 if TYPE_CHECKING:
@@ -94,6 +95,9 @@ def external_of(job: AutoJob, found: Measured) -> FoundElsewhere:
             f"It lacks {len(result.missing):,} of the panel's {found.panel.n_features:,} features, "
             "which stand at their centre."
         )
+    doubt = TablePrediction(result.prediction, result.missing, found.panel.n_features).doubt()
+    if doubt is not None:
+        notes.append(f"{doubt[0].upper()}{doubt[1:]}.")
     copies = _copies(found, table)
     if copies:
         notes.append(

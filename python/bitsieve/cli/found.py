@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bitsieve.cli.input import JobInput
 from bitsieve.evaluation import group_performance
-from bitsieve.evaluation.interval import binomial_interval
+from bitsieve.evaluation.interval import binomial_interval, corrected_standard_error
 from bitsieve.report import (
     ClassRow,
     Compared,
@@ -172,7 +172,7 @@ def panel_outcome(found: Measured) -> PanelOutcome:
             "chance": nested.chance_score,
             "beats_chance": nested.beats_chance,
             "limits": _limits(nested, inner, selector.max_features),
-            "rivals": _rivals(nested, data.table.n_features),
+            "rivals": _rivals(nested),
             "remarks": tuple(nested.remarks),
             **_told_apart(nested.performance()),
         }
@@ -195,7 +195,8 @@ def made_by(panel: Any) -> str:
     from bitsieve.panels import classifier_by_name, ranker_by_name
 
     members = panel.members
-    logged = " on log2 values" if members[0].scaling.floor is not None else ""
+    logs = {member.log for member in members}
+    logged = {1: " on log2 values" if True in logs else "", 2: ", partly on log2 values"}[len(logs)]
     if len(members) == 1:
         (one,) = members
         classifier = classifier_by_name(one.classifier).label
@@ -314,19 +315,12 @@ def _cost(nested: Any, scores: NDArray[np.float64]) -> dict[str, Any]:
     if free is None:
         return {}
     apart = free.scores - scores
-    return {"cost": float(apart.mean()), "cost_error": _standard_error(apart, nested)}
+    sizes = [len(test) for _, test in nested.folds], [len(train) for train, _ in nested.folds]
+    error = corrected_standard_error(apart, *sizes)
+    return {"cost": float(apart.mean()), "cost_error": error}
 
 
-def _standard_error(differences: NDArray[np.float64], nested: Any) -> float:
-    """Corrected resampled standard error of a mean over the outer folds."""
-    n = len(differences)
-    if n < 2:
-        return float("nan")
-    ratio = float(np.mean([len(test) / len(train) for train, test in nested.folds]))
-    return float(np.sqrt(differences.var(ddof=1) * (1.0 / n + ratio)))
-
-
-def _rivals(nested: Any, n_features: int) -> tuple[Compared, ...]:
+def _rivals(nested: Any) -> tuple[Compared, ...]:
     rows = []
     for key in nested.alternatives:
         if key.startswith("limit ") or key == "no limit":
@@ -375,7 +369,7 @@ def _calibration(found: Any) -> str:
     brier = f"Brier score {found.brier:.3f} ({found.brier_chance:.3f} by chance)"
     slopes = [one.slope for one in found.calibrations if not np.isnan(one.slope)]
     if not slopes:
-        return f"Calibration: {brier}; the probabilities separate the classes."
+        return f"Calibration: {brier}; the probabilities separate the classes, or are all the same."
     if len(found.calibrations) == 1:
         (one,) = found.calibrations
         low, high = one.slope_interval

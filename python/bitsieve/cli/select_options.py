@@ -207,7 +207,7 @@ Parsimony = Annotated[
 StabilityOption = Annotated[
     Stability | None,
     typer.Option(
-        help="filter compares filters alone, whose panels change least from sample to sample.",
+        help="filter compares panels of F alone, which change least from sample to sample.",
         rich_help_panel=_OF_AUTO,
     ),
 ]

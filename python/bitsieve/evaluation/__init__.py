@@ -18,7 +18,7 @@
     performance.py, calibration.py  how they tell the classes apart
         |
     scored.py    which interval a score gets: interval.py has the formulas, resampling.py the
-        |            bootstrap of the predictions
+        |            bootstrap of the predictions, pairs.py nested cross-validation
         v
     result.py    NestedResult: the numbers, and in words which of them may be published;
                  comparison.py: sentences on the selection beside the others
@@ -32,8 +32,6 @@
     repeats.py      the selection made again on disjoint halves and with other seeds
 
     correlated.py   features that may stand for a selected one
-    a fixed panel, a table from elsewhere -> external.py
-
 
 This room knows selectors only through scikit-learn's interface (``fit``, ``transform``,
 ``get_support``), so any selector can be evaluated.

@@ -394,6 +394,15 @@ def _predicted(
             f"covariates have {plural(len(covariates), 'row')}, but y has "
             f"{plural(len(y), 'label')}; there must be one row a sample"
         )
+    for j, name in enumerate(covariates.columns):
+        column = covariates.iloc[:, j]
+        if column.dtype.kind == "f":
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            if np.isinf(values).any():
+                raise ValueError(
+                    f"covariate {str(name)!r} holds infinite values: clip them, or mark them as "
+                    "missing"
+                )
     outputs, scores = [], np.full(len(folds), math.nan)
     for fold, (train, test) in enumerate(folds):
         known, new = covariates.iloc[train], covariates.iloc[test]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bitsieve.panels.gram import ABSENT
 
-__all__ = ["Calibration"]
+__all__ = ["Calibration", "most_probable", "smoothed_shares"]
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +24,9 @@ _FAR = 1e3
 #: Exponents below this give 0 anyway.
 _LOW = -1e4
 
+#: Multiples of thresholds that differ by less are the same.
+_SAME = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
@@ -32,7 +35,7 @@ class Calibration:
     For two classes the log-odds of class 1 are ``slope * decision + offset``, Platt's scaling. For
     several the probabilities are the softmax of ``slope * decisions + offset``: a temperature of
     ``1 / slope`` and what a class gains or loses. The slope is never negative: where decisions say
-    less than nothing, the probabilities are the shares of the classes.
+    less than nothing, the probabilities are the shares of the classes (of smoothed targets).
 
     Attributes
     ----------
@@ -93,9 +96,7 @@ class Calibration:
             )
         if not np.isfinite(decisions).all():
             raise ValueError("decisions must be finite")
-        counts = np.bincount(codes, minlength=n_classes)
-        targets = np.repeat(1.0 / (counts[codes] + n_classes)[:, None], n_classes, axis=1)
-        targets[np.arange(n), codes] *= counts[codes] + 1.0
+        targets = _smoothed_targets(codes, n_classes)
         middle, typical, inputs = _standardised(decisions)
         if n_functions == 1:
             # The softmax of (0, z) is that of log-odds z.
@@ -145,6 +146,71 @@ class _Standardised(NamedTuple):
     middle: float
     typical: float
     inputs: Floats
+
+
+def smoothed_shares(codes: NDArray[np.integer], n_classes: int) -> Floats:
+    """Probabilities of the classes where decisions say nothing: the means of smoothed targets.
+
+    Parameters
+    ----------
+    codes : int array of shape (n_samples,)
+        Those that a calibration was fitted to.
+    n_classes : int
+
+    Returns
+    -------
+    float64 array of shape (n_classes,)
+        Nearly the shares of the classes; above 0, with sum 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitsieve.panels.calibration import smoothed_shares
+    >>> smoothed_shares(np.array([0, 0, 0, 1]), 2).round(3)
+    array([0.683, 0.317])
+    """
+    shares: Floats = _smoothed_targets(codes, n_classes).mean(axis=0)
+    return shares
+
+
+def most_probable(probabilities: Floats, thresholds: Floats | None = None) -> NDArray[np.int64]:
+    """Class of the greatest probability, or of the greatest multiple of its threshold.
+
+    Parameters
+    ----------
+    probabilities : float64 array of shape (n_samples, n_classes)
+    thresholds : float64 array of shape (n_classes,) or None, default None
+        Of multiples that are the same to rounding the class of the greatest probability is taken:
+        where nothing is known that is the largest class.
+
+    Returns
+    -------
+    int64 array of shape (n_samples,)
+        The lowest of equal ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitsieve.panels.calibration import most_probable
+    >>> probabilities = np.array([[0.9, 0.1], [0.7, 0.3], [0.8, 0.2]])
+    >>> most_probable(probabilities, np.array([0.8, 0.2])).tolist()
+    [0, 1, 0]
+    """
+    if thresholds is None:
+        best: NDArray[np.int64] = np.argmax(probabilities, axis=1).astype(np.int64)
+        return best
+    worth = probabilities / thresholds
+    leading = worth >= (1.0 - _SAME) * worth.max(axis=1, keepdims=True)
+    found: NDArray[np.int64] = np.argmax(np.where(leading, probabilities, -1.0), axis=1)
+    return found.astype(np.int64)
+
+
+def _smoothed_targets(codes: NDArray[np.integer], n_classes: int) -> Floats:
+    """Return Platt's targets of each sample, near 1 for its own class."""
+    counts = np.bincount(codes, minlength=n_classes)
+    targets: Floats = np.repeat(1.0 / (counts[codes] + n_classes)[:, None], n_classes, axis=1)
+    targets[np.arange(len(codes)), codes] *= counts[codes] + 1.0
+    return targets
 
 
 def _standardised(decisions: Floats) -> _Standardised:

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve.panels.calibration import Calibration
+from bitsieve.panels.calibration import Calibration, most_probable, smoothed_shares
 from bitsieve.panels.classifiers import predicted_codes
 from bitsieve.panels.design import ALL, Candidate
 from bitsieve.panels.race import Race
@@ -117,30 +117,26 @@ def scoring_for(codes: NDArray[np.int32], n_classes: int) -> str:
     return "balanced_accuracy" if least < SMALL_CLASS / n_classes else "accuracy"
 
 
-def thresholds_for(
-    name: str, codes: NDArray[np.int32], n_classes: int
-) -> NDArray[np.float64] | None:
+def thresholds_for(race: Race, name: str) -> NDArray[np.float64] | None:
     """Thresholds of the probabilities that serve a score.
 
     The expected balanced accuracy is greatest where each class is predicted from its own share
-    on, the accuracy where the most probable class is.
+    on, the accuracy where the most probable class is. The share is that of a calibration's
+    smoothed targets: what it says where decisions tell nothing.
 
     Parameters
     ----------
+    race : Race
     name : {"accuracy", "balanced_accuracy"}
-    codes : int32 array of shape (n_samples,)
-    n_classes : int
 
     Returns
     -------
     float64 array of shape (n_classes,) or None
-        The share of each class (of at least one sample, sum 1); None where all are equal.
+        With sum 1; None where all are equal.
     """
     if name == "accuracy":
         return None
-    counts = np.maximum(np.bincount(codes, minlength=n_classes), 1)
-    shares: NDArray[np.float64] = counts / counts.sum()
-    return shares
+    return smoothed_shares(np.tile(race.codes, race.decisions.shape[1]), race.n_classes)
 
 
 def score_candidates(race: Race, name: str | None = None) -> Scores:
@@ -355,10 +351,8 @@ def score_of_members(race: Race, scores: Scores, members: Sequence[int]) -> floa
     for number in members:
         decisions = race.decisions[number].reshape(-1, race.decisions.shape[-1])
         total += calibration_of(race, number).apply(decisions).reshape(shape)
-    limits = thresholds_for(scores.name, race.codes, race.n_classes)
-    if limits is not None:
-        total = total / limits
-    right = (total.argmax(axis=-1) == race.codes).mean(axis=0)
+    found = most_probable(total.reshape(-1, race.n_classes), thresholds_for(race, scores.name))
+    right = (found.reshape(shape[:2]) == race.codes).mean(axis=0)
     weight = np.ones(len(race.codes))
     if scores.name == "balanced_accuracy":
         counts = np.bincount(race.codes, minlength=race.n_classes)

@@ -288,6 +288,8 @@ def _classes(value: object) -> NDArray[Any]:
     if kinds == {float}:
         return _numbers(value, "classes", len(value))
     if kinds == {int}:
+        if min(value) >= 0 and max(value) >= 2**63:  # unsigned
+            return np.array([_whole(one, "classes", 0, 2**64 - 1) for one in value], np.uint64)
         return _wholes(value, "classes", -(2**63), 2**63 - 1)
     return np.array(value, dtype=bool)
 
@@ -301,10 +303,15 @@ def _thresholds(value: object, length: int) -> tuple[float, ...] | None:
     return tuple(found.tolist())
 
 
+def _name(value: object, where: str) -> str:
+    # A column of a table may have the empty name.
+    return "" if value == "" else _text(value, where)
+
+
 def _names(value: object, length: int) -> tuple[str, ...] | None:
     if value is None:
         return None
-    names = tuple(_list(value, "feature_names", length, _text))
+    names = tuple(_list(value, "feature_names", length, _name))
     if len(set(names)) < length:
         raise ValueError("feature_names must be distinct")
     return names

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +28,7 @@ from bitsieve._errors import name_columns, plural, shorten
 from bitsieve._version import __version__
 from bitsieve.data.frames import column_names, is_frame, matrix_of_frame
 from bitsieve.data.table import Table
+from bitsieve.panels.calibration import most_probable
 from bitsieve.panels.classifiers import predicted_codes
 from bitsieve.panels.member import Member
 
@@ -260,10 +262,8 @@ class Panel:
             votes[rows, said] += 1.0
             total += member.calibration.apply(decisions)
         probabilities = total / count
-        worth = probabilities
-        if self.thresholds is not None:
-            worth = probabilities / np.asarray(self.thresholds)
-        codes = np.argmax(worth, axis=1).astype(np.int64)
+        limits = None if self.thresholds is None else np.asarray(self.thresholds)
+        codes = most_probable(probabilities, limits)
         return PanelPrediction(
             codes, self.classes[codes], probabilities, votes / count, distance / count
         )
@@ -386,6 +386,9 @@ def _names_of(X: Any) -> list[str] | None:
 
 def _array_of(X: Any) -> NDArray[Any]:
     array = X.X if isinstance(X, Table) else matrix_of_frame(X) if is_frame(X) else np.asarray(X)
+    if array.dtype == object:  # numbers in it are taken, as scikit-learn takes them
+        with suppress(TypeError, ValueError):  # said below
+            array = array.astype(np.float64)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise ValueError(
             f"X must be a table of numbers, (n_samples, n_features), got {array.dtype} of shape "

@@ -56,6 +56,8 @@ class Plan:
         Work, in milliseconds of one core of the reference machine.
     shortened : tuple of str
         What a limit of time took away.
+    n_logs : int
+        2 where logged and plain values are compared.
     """
 
     selectors: tuple[str, ...]
@@ -67,11 +69,13 @@ class Plan:
     outer_repeats: int
     units: float
     shortened: tuple[str, ...] = ()
+    n_logs: int = 1
 
     @property
     def n_candidates(self) -> int:
         """Number of candidates, all features included."""
-        return (len(self.selectors) * len(self.sizes) + 1) * len(self.estimators)
+        n_panels = len(self.selectors) * len(self.sizes) + 1
+        return self.n_logs * n_panels * len(self.estimators)
 
     def seconds(self, n_jobs: int = REFERENCE_CORES) -> float:
         """Time to expect, in seconds.
@@ -102,7 +106,8 @@ class Plan:
         said = (
             f"{plural(self.n_candidates, 'candidate')}: {plural(len(self.selectors), 'selector')} "
             f"({', '.join(self.selectors)}) x sizes {sizes} features x "
-            f"{plural(len(self.estimators), 'classifier')} ({', '.join(self.estimators)}), each by "
+            f"{plural(len(self.estimators), 'classifier')} ({', '.join(self.estimators)})"
+            f"{' x logged or not' if self.n_logs > 1 else ''}, each by "
             f"{self.n_repeats} x {self.n_folds} inner folds with its selection repeated in each"
         )
         if self.outer_folds:
@@ -217,7 +222,7 @@ def make_plan(
         units *= 1.0 + share * outer_folds * rounds
         if rounds:
             units = _STABILITY * units + _PROCESSES
-        plan = Plan(ours, theirs, row, n_folds, repeats, outer_folds, rounds, units)
+        plan = Plan(ours, theirs, row, n_folds, repeats, outer_folds, rounds, units, n_logs=n_logs)
         if number:
             plan = _with_losses(plan, plans[0])
         plans.append(plan)

@@ -5,7 +5,7 @@
     Z, codes -> f, relieff, mrmr --- kernels of bitsieve.filters ------\\
                 rfe     elimination by a linear SVM (elimination.py) ---> order
                 lars    least angle regression (angles.py) ------------/
-                aggregate   mean position in the lists of the filters
+                aggregate   mean position in the lists of f, relieff and mrmr
 
 A ranking is a function of the table and of which samples share a class, in every bit: not of the
 names or numbers of the classes, nor of the threads. Features that are constant come last, in the
@@ -36,7 +36,7 @@ Order = NDArray[np.int64]
 
 #: Features of each list that the aggregate looks at, unless more are asked for.
 _DEPTH = 200
-#: Filters whose mean position the aggregate takes where no lists are given.
+#: Filters whose mean position the aggregate takes, whatever else is compared.
 _AGGREGATED = ("f", "relieff", "mrmr")
 
 
@@ -111,7 +111,7 @@ class Ranker:
             For methods that draw.
         others : mapping of str to int64 array, optional
             Orders of other rankers on the same Z, best first; the aggregate makes those of its
-            filters itself where there are none.
+            filters itself where they are not there, or not as deep as it looks.
 
         Returns
         -------
@@ -167,6 +167,8 @@ def ranker_by_name(name: str) -> Ranker:
     Traceback (most recent call last):
     ValueError: selector 'chi2' refuses values below zero, and standardised features have them; ...
     """
+    if not isinstance(name, str):
+        raise ValueError(f"a selector must be named by text, such as 'f', got {name!r}")
     if name in RANKERS:
         return RANKERS[name]
     try:
@@ -245,11 +247,11 @@ def _by_lars(ask: _Request) -> Order:
 def _by_positions(ask: _Request) -> Order:
     p = ask.Z.shape[1]
     depth = min(max(ask.n_features, _DEPTH), p)
-    lists = ask.others or {
-        name: RANKERS[name]._ranking(replace(ask, n_features=depth)) for name in _AGGREGATED
-    }
     total = np.zeros(p)
-    for order in lists.values():
+    for name in _AGGREGATED:
+        order = ask.others.get(name, ())
+        if len(order) < depth:
+            order = RANKERS[name]._ranking(replace(ask, n_features=depth))
         total += positions_of_order(order[:depth], p)
     return _best(ask, -total)
 

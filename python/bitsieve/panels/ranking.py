@@ -178,7 +178,7 @@ def rank_scaled(
     seed: int,
     n_threads: int,
 ) -> dict[str, NDArray[np.int64]]:
-    """Rank scaled values by each selector of a design, filters first: aggregates are made of them.
+    """Rank scaled values by each selector of a design, filters first: the aggregate is of some.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def rank_scaled(
         return {}
     found: dict[str, NDArray[np.int64]] = {}
     rankers: list[Ranker] = [ranker_by_name(name) for name in design.selectors]
-    for ranker in sorted(rankers, key=lambda one: not one.is_filter):
+    for ranker in sorted(rankers, key=lambda one: (not one.is_filter, one.name == "aggregate")):
         found[ranker.name] = ranker.rank(
             Z, codes, design.sizes[-1], n_threads=n_threads, seed=seed, others=dict(found)
         )

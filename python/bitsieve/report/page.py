@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["panel_page"]
 
 _MOST_CLASSES = 8  # whose confusion matrix fits
-_MOST_SITES = 12
 
 
 def panel_page(outcome: PanelOutcome, *, width: int = 100, n_names: int = 8) -> list[Any]:
@@ -177,12 +176,10 @@ def _sites(outcome: PanelOutcome, width: int) -> Iterator[Any]:
     measure = Measure("accuracy")  # a site may lack a class
     rows = [
         [one.name, f"{one.n_samples:,}", measure.shown(one.score), measure.span(one.interval)]
-        for one in outcome.sites[:_MOST_SITES]
+        for one in outcome.sites
     ]
     header = ["LEFT OUT", "samples", measure.name, f"{100 * outcome.level:g} % interval"]
     yield from _table(header, rows, width, right=(1, 2, 3))
-    if len(outcome.sites) > _MOST_SITES:
-        yield f"and {len(outcome.sites) - _MOST_SITES:,} more in run.json"
 
 
 def _external(outcome: PanelOutcome) -> Any:

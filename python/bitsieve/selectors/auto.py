@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -59,12 +59,13 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
     ----------
     selectors : "auto" or sequence of str, default "auto"
         Rankers to compare: "f", "relieff", "mrmr", "rfe", "lars", "aggregate", or the name of any
-        filter that takes classes (``bitsieve rank --method``).
+        filter that takes classes (``bitsieve rank --method``). "auto" is "relieff", "mrmr", "rfe".
     estimators : "auto" or sequence of str, default "auto"
         Classifiers to compare: "lda" (shrunken linear discriminant analysis), "svm" (linear),
-        "ridge", "knn".
+        "ridge", "knn" (5 neighbors), "1nn", "3nn" and so on. "auto" is the first three.
     sizes : "auto" or sequence of int, default "auto"
-        Numbers of features to compare, beside all of them. "auto" is 5, 10, 20, 50, 100, 200.
+        Numbers of features to compare, beside all of them. "auto" is 5, 10, 20, 50, 100, 200 (of
+        at most 50 features 1, 2, 3, 5, 10, 20) and `max_features`.
     max_features : int or None, default None
         Different features that the panel may need to predict, all members of a vote together.
     combine : {"auto", "best", "vote"}, default "auto"
@@ -82,13 +83,13 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
     cv : int, default 5
         Inner folds: stratified, of whole groups with ``groups``.
     n_repeats : int or None, default None
-        Repeats of the inner folds; None leaves them to the effort (3).
+        Repeats of the inner folds; None leaves them to the effort: 3, or 10 where it is thorough.
     scoring : {"accuracy", "balanced_accuracy"} or None, default None
         What candidates are compared by, and what predictions serve. None means the accuracy, and
         the balanced accuracy where the smallest class has under 0.8 of an equal share (40 % of two
         classes): a class is then predicted from its share of the samples on, not from one half on.
     effort : {"quick", "standard", "thorough"}, default "standard"
-        What is compared where nothing else is said.
+        What is compared where nothing else is said; "quick" is "f" with "lda" and "svm".
     max_time : float or None, default None
         Seconds, on two cores: the richest plan that is expected to take no longer. The plan is
         made from a table of costs, never by the clock, so the answer depends on no machine.
@@ -136,7 +137,10 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
 
     Notes
     -----
-    Features are standardised inside every training part and clipped at 20 standard deviations.
+    Features are standardised inside every training part and clipped at 20 standard deviations. In
+    the end they are ranked on all samples, but for "rfe": its panel has the best mean position, on
+    a log scale, in the rankings of the inner training parts.
+
     Scores are averaged with those of neighbors, the sizes beside it and the other classifiers of
     the same panel; ties go to the smaller panel, then to the one that comes again more reliably.
 
@@ -235,6 +239,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         logs = self._logs(values)
         plan = self.plan(table.n_samples, table.n_features, n_classes, n_logs=len(logs))
         folds = self._folds(table, codes, plan.n_repeats, groups, self.seed_)
+        _refuse_lone_classes(folds, codes, table.classes)
         design = Design(
             plan.selectors,
             plan.estimators,
@@ -251,6 +256,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             design,
             folds,
             scoring=self.scoring,
+            max_features=self.max_features,
             seed=self.seed_ % 2**32,
             n_jobs=n_jobs,
         )
@@ -288,7 +294,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         -------
         bitsieve.panels.Plan
         """
-        names = STABLE if self.stability == "filter" else _listed("selectors", self.selectors)
+        names = STABLE if self.stability == "filter" else self._selectors()
         return make_plan(
             n_samples,
             n_features,
@@ -367,10 +373,12 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             logs=tuple(dict.fromkeys(m.log for m in self._members)),
         )
         # Nothing is predicted here: the folds only say what rankings are averaged over, so that in
-        # half of a table with fewer groups than folds they may part a group.
-        if groups is not None and len(np.unique(group_codes(groups, len(codes)))) < self.cv:
+        # half of a table with fewer groups than folds they may part a group, and there are no more
+        # of them than the largest class has samples.
+        cv = max(2, min(self.cv, int(np.bincount(codes).max())))
+        if groups is not None and len(np.unique(group_codes(groups, len(codes)))) < cv:
             groups = None
-        folds = self._folds(table, codes, 1, groups, seed)
+        folds = self._folds(table, codes, 1, groups, seed, cv)
         parts = ranking.rank_parts(values, codes, design, folds, seed=seed % 2**32)
         ranked = ranking.rank_table(values, codes, design, parts, seed=seed % 2**32)
         for candidate in self._members:
@@ -378,11 +386,17 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         return support
 
     def _folds(
-        self, table: Table, codes: NDArray[np.int32], n_repeats: int, groups: Any, seed: int
+        self,
+        table: Table,
+        codes: NDArray[np.int32],
+        n_repeats: int,
+        groups: Any,
+        seed: int,
+        cv: int | None = None,
     ) -> NDArray[np.int32]:
         """Return the inner test fold of each sample in each repeat."""
         splits = make_splits(
-            self.cv,
+            self.cv if cv is None else cv,
             table.X,
             table.y,
             codes=codes,
@@ -406,7 +420,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             parsimony=float(self.parsimony),
         )
         names = getattr(self, "feature_names_in_", None)
-        limits = choice.thresholds_for(scores.name, raced.codes, raced.n_classes)
+        limits = choice.thresholds_for(raced, scores.name)
         maker = PanelMaker(X, raced, ranked, self.classes_, names, limits)
         chosen = choice.choose(raced, scores, ranked, rule)
         self.panel_ = self.best_estimator_ = maker.panel(chosen.members)
@@ -423,7 +437,9 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         self.alternatives_ = maker.beside(best, scores, self.n_features_)
         rows = []
         for limit in (*LIMITS, None):
-            if limit is not None and (limit >= X.shape[1] or limit < raced.design.sizes[0]):
+            # Without sizes all features are the only panel.
+            least = min(raced.design.sizes, default=X.shape[1])
+            if limit is not None and (limit >= X.shape[1] or limit < least):
                 continue
             mine = choice.choose(raced, scores, ranked, replace(rule, max_features=limit))
             panel = maker.panel(mine.members)
@@ -460,8 +476,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             check_number("parsimony", self.parsimony, 0, np.inf, closed="left")
         if self.max_time is not None:
             check_number("max_time", self.max_time, 0, np.inf)
-        for name in _listed("selectors", self.selectors) or ():
-            ranker_by_name(name)
+        self._selectors()
         for name in _listed("estimators", self.estimators) or ():
             classifier_by_name(name)
         if self.stability == "filter" and self.selectors != "auto":
@@ -469,11 +484,22 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
                 "stability='filter' chooses the selector itself; leave out selectors, or stability"
             )
 
+    def _selectors(self) -> tuple[str, ...] | None:
+        """Return the selectors by the names that results know, None for "auto"."""
+        names = _listed("selectors", self.selectors)
+        if names is None:
+            return None
+        return _listed("selectors", [ranker_by_name(name).name for name in names])
+
     def _sizes(self, n_features: int) -> tuple[int, ...] | None:
         if isinstance(self.sizes, str):
             if self.sizes != "auto":
                 raise ValueError(f"sizes must be 'auto' or numbers of features, got {self.sizes!r}")
             return None
+        if not isinstance(self.sizes, Iterable):
+            raise ValueError(
+                f"sizes must be 'auto' or a list of numbers of features, got {self.sizes!r}"
+            )
         given = list(self.sizes)
         for size in given:
             check_int("sizes", size, 1)
@@ -505,16 +531,33 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         return tags
 
 
+def _refuse_lone_classes(
+    folds: NDArray[np.int32], codes: NDArray[np.int32], classes: NDArray[Any]
+) -> None:
+    """Refuse inner folds that train on samples of one class."""
+    for row in folds:
+        for fold in np.unique(row):
+            known = np.unique(codes[row != fold])
+            if len(known) < 2:
+                raise ValueError(
+                    f"an inner fold trains on samples of one class alone ({classes[known[0]]}): "
+                    "the others have too few samples, or all stand in one group; merge classes, or "
+                    "leave out the groups"
+                )
+
+
 def _listed(name: str, value: Any) -> tuple[str, ...] | None:
     """Return names as a tuple, None for "auto"."""
     if isinstance(value, str):
         if value == "auto":
             return None
         raise ValueError(f"{name} must be 'auto' or a list of names, got {value!r}")
+    if not isinstance(value, Iterable):
+        raise ValueError(f"{name} must be 'auto' or a list of names, got {value!r}")
     names = tuple(value)
     if not names:
         raise ValueError(f"{name} must name at least one, got an empty list")
-    if len(set(names)) < len(names):
+    if len({str(one) for one in names}) < len(names):
         raise ValueError(f"{name} names one twice: {', '.join(map(str, names))}")
     return names
 
