@@ -27,9 +27,9 @@ def resampled(difference: NDArray[np.float64]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def comparison(results: Results, reference: str) -> pd.DataFrame:
+def comparison(results: Results, reference: str, *, balanced: bool = False) -> pd.DataFrame:
     """Reference minus each rival, in points: below 0 where the reference errs less."""
-    means, lines = results.means(), {}
+    means, lines = results.balanced() if balanced else results.means(), {}
     for rival in results.complete():
         d = means[reference] - means[rival]
         if rival == reference:
@@ -105,6 +105,9 @@ def report(folder: Path, sets: list[str], references: list[str]) -> str:
     for reference in references:
         if reference in results.complete():
             parts[f"{reference} beside the others"] = markdown(comparison(results, reference), 2)
+            parts[f"{reference} beside the others, balanced error"] = markdown(
+                comparison(results, reference, balanced=True), 2
+            )
     missing = [c for c in means.columns if c not in order]
     parts["Not complete, left out"] = ", ".join(missing) or "none"
     return "\n\n".join(f"### {title}\n\n{table}" for title, table in parts.items())
@@ -162,6 +165,10 @@ def _errors(results: Results, order: list[str]) -> pd.DataFrame:
         "choose": errors[_in(CHOOSE, results.sets)].mean(axis=1),
         "confirm": errors[_in(CONFIRM, results.sets)].mean(axis=1),
     }
+    balanced = results.balanced()[order].T
+    columns["balanced"] = balanced.mean(axis=1)
+    columns["its choose"] = balanced[_in(CHOOSE, results.sets)].mean(axis=1)
+    columns["its confirm"] = balanced[_in(CONFIRM, results.sets)].mean(axis=1)
     table = errors.assign(**columns)[[*columns, *errors.columns]]
     table.index.name = "procedure"
     return table
