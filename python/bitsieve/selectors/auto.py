@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bitsieve._checks import check_choice, check_int, check_number, key_of
+from bitsieve._errors import shorten
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
@@ -235,6 +236,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         logs = self._logs(values)
         plan = self.plan(table.n_samples, table.n_features, n_classes, n_logs=len(logs))
         folds = self._folds(table, codes, plan.n_repeats, groups, self.seed_)
+        _refuse_one_class(codes, folds)
         design = Design(
             plan.selectors,
             plan.estimators,
@@ -288,14 +290,17 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         -------
         bitsieve.panels.Plan
         """
-        names = STABLE if self.stability == "filter" else _listed("selectors", self.selectors)
+        self._check_parameters()
+        names = _listed("selectors", self.selectors, ranker_by_name)
+        if self.stability == "filter":
+            names = STABLE
         return make_plan(
             n_samples,
             n_features,
             n_classes,
             effort=self.effort,
             selectors=names,
-            estimators=_listed("estimators", self.estimators),
+            estimators=_listed("estimators", self.estimators, classifier_by_name),
             sizes=self._sizes(n_features),
             max_features=self.max_features,
             n_folds=self.cv,
@@ -460,10 +465,8 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             check_number("parsimony", self.parsimony, 0, np.inf, closed="left")
         if self.max_time is not None:
             check_number("max_time", self.max_time, 0, np.inf)
-        for name in _listed("selectors", self.selectors) or ():
-            ranker_by_name(name)
-        for name in _listed("estimators", self.estimators) or ():
-            classifier_by_name(name)
+        _listed("selectors", self.selectors, ranker_by_name)
+        _listed("estimators", self.estimators, classifier_by_name)
         if self.stability == "filter" and self.selectors != "auto":
             raise ValueError(
                 "stability='filter' chooses the selector itself; leave out selectors, or stability"
@@ -505,18 +508,30 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         return tags
 
 
-def _listed(name: str, value: Any) -> tuple[str, ...] | None:
-    """Return names as a tuple, None for "auto"."""
+def _listed(name: str, value: Any, by_name: Callable[[str], Any]) -> tuple[str, ...] | None:
+    """Return names as a tuple, an alias as the name it stands for; None for "auto"."""
     if isinstance(value, str):
         if value == "auto":
             return None
         raise ValueError(f"{name} must be 'auto' or a list of names, got {value!r}")
-    names = tuple(value)
-    if not names:
+    given = tuple(value)
+    if not given:
         raise ValueError(f"{name} must name at least one, got an empty list")
+    names = tuple(by_name(one).name for one in given)
     if len(set(names)) < len(names):
-        raise ValueError(f"{name} names one twice: {', '.join(map(str, names))}")
+        raise ValueError(f"{name} names one twice: {shorten(given)}")
     return names
+
+
+def _refuse_one_class(codes: NDArray[np.int32], folds: NDArray[np.int32]) -> None:
+    """Refuse inner training parts of one class: nothing can be ranked or fitted there."""
+    for row in folds:
+        for fold in np.unique(row):
+            if len(np.unique(codes[row != fold])) < 2:
+                raise ValueError(
+                    "an inner training part holds one class alone, since too few samples or groups "
+                    "have another one: merge classes, or take folds that part them less"
+                )
 
 
 def _candidate_table(raced: Race, scores: choice.Scores, chosen: choice.Choice) -> pd.DataFrame:
