@@ -138,3 +138,20 @@ def test_words_between_commas() -> None:
     assert [effort_of(quick=q, thorough=t) for q, t in ((0, 0), (1, 0), (0, 1))] == [
         "standard", "quick", "thorough",
     ]  # fmt: skip
+
+
+def test_a_run_that_ended_meanwhile_is_not_overwritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As if the other run, into the same folder, ended while this one worked.
+    monkeypatch.setattr("bitsieve.cli.auto.make_folder", _other_run)
+    stderr = io.StringIO()
+    words = ["--quick", "--outer-folds", "0", "--jobs", "1", "--seed", "1", "--out", "out"]
+    with redirect_stdout(io.StringIO()), redirect_stderr(stderr), pytest.raises(SystemExit) as stop:
+        main(["select", "--dataset", "iris", *words])
+    assert stop.value.code == 2
+    assert "--out out holds run.json of something else: give another --out" in stderr.getvalue()
+    assert [path.name for path in Path("out").iterdir()] == ["run.json"]
+
+
+def _other_run(out: Path) -> None:
+    out.mkdir()
+    (out / "run.json").write_text("{}", encoding="utf-8")
