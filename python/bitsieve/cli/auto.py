@@ -126,10 +126,9 @@ class AutoJob:
         selector, plan = self._selector(data, folds, seed)
         make_folder(self.out)
         if self.progress is None:
+            say(data.summary())
             said = f"Plan: {plan.text(effective_n_jobs(self.n_jobs))}"
-            said = rendered(console_of_stdout(), said).rstrip("\n")
-            say(data.summary())  # not before: Rich fails where a full disk took no more
-            say(said)
+            say(rendered(console_of_stdout(), said).rstrip("\n"))
         warn_of_doubts(data)
         warn_of_small_classes(data, outer_folds=folds.outer, cv=folds.inner)
         warn_of_few_samples(data)
