@@ -65,18 +65,60 @@ def test_an_unknown_method_is_told_before_its_options() -> None:
         (["--outer-folds", "0", "--outer-repeats", "3"], "--outer-repeats repeats outer folds"),
         (["--scoring", "roc_auc"], "--method auto takes accuracy or balanced_accuracy"),
         (["--quick", "--thorough"], "--quick and --thorough ask for opposite things"),
-        (["--time", "5x"], "--time must be a length of time above 0, got 5x: give seconds"),
-        (["--time", "0"], "--time must be a length of time above 0, got 0"),
+        (["--time", "5x"], "--time must be a length of time above 0, got '5x': give seconds"),
+        (["--time", "0"], "--time must be a length of time above 0, got '0'"),
+        (["--time", "9" * 400], f"above 0, got '{'9' * 37}...': give seconds"),
         (["--restrict", "none.txt"], "--restrict none.txt: no such file"),
         (["--external", "none.csv"], "--external none.csv: no such file"),
         (["--selectors", "nonsense"], "nonsense"),
         (["--estimators", "nonsense"], "nonsense"),
+        (["--selectors", ""], "--selectors must name at least one, got none"),
+        (["--estimators", ","], "--estimators must name at least one, got none"),
+        (["--selectors", "f,anova"], "--selectors names one twice: 'f', 'anova'"),
+        (["--stability", "filter", "--selectors", "f"], "--stability filter chooses the selector"),
+        (["--parsimony", "inf"], "--parsimony must be a finite number"),
+        (["--outer-repeats", "9" * 20], "--outer-repeats must be at most 1000"),
+        (["--repeats", "9" * 20], "--repeats must be at most 1000"),
+        (["--jobs", "0"], "--jobs must be None or a whole number other than 0"),
+        (["--jobs", "100000"], "--jobs must be at most 1024"),
+        (["--cv", "51", "--outer-folds", "0"], "--cv 51 is more than the largest class has sampl"),
         (["--max-features", "-1"], "--max-features"),
         (["--outer-folds", "60"], "--outer-folds 60 is more than the largest class has"),
     ],
 )
 def test_what_cannot_be_is_one_line(words: list[str], message: str) -> None:
-    assert message in _refused(*words)
+    said = _refused(*words)
+    assert message in said
+    assert len(said) <= 300
+    assert not list(Path().iterdir())  # refused before there is a folder
+
+
+@each(
+    ("y", "words", "message"),
+    [
+        ("aaaaaaab", ["--outer-folds", "0"], "class 'b' has 1 sample at all, and two classes of"),
+        ("aaaaaaabbb", ["--outer-folds", "2", "--cv", "2"],
+         "class 'b' has 1 sample in a smallest outer training part"),
+        ("aaaabbbb", ["--groups", "site", "--outer-folds", "0", "--cv", "3"],
+         "--cv 3 is more than there are groups (2): lower it"),
+        ("aaaabbbb", ["--groups", "site", "--outer-folds", "0", "--cv", "2"],
+         "no class stands in two groups (a: 4, b: 4)"),
+        ("aaaabbbb", ["--covariates", "y"], "'y' cannot be both the target and a covariate"),
+        ("aaaabbbb", ["--covariates", "none"], "covariate 'none' is not in t.csv"),
+        ("aaaabbbb", ["--covariates", "site,site"], "--covariates must name columns, each once"),
+    ],
+)  # fmt: skip
+def test_small_tables_and_other_columns(y: str, words: list[str], message: str) -> None:
+    rows = [f"{i * i % 7},{i % 3},{'st'[label == 'b']},{label}" for i, label in enumerate(y)]
+    Path("t.csv").write_text("\n".join(["g,h,site,y", *rows]) + "\n", encoding="utf-8")
+    drop = [] if "--groups" in words or "site,site" in words else ["--drop", "site"]
+    file = ["t.csv", "-t", "y", "--jobs", "1", "--quick", "-q"]
+    stderr = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(stderr), pytest.raises(SystemExit) as stop:
+        main(["select", *file, *words, *drop])
+    said = [line for line in stderr.getvalue().splitlines() if "warning" not in line]
+    assert (stop.value.code, len(said)) == (2, 1)
+    assert message in said[0]
 
 
 def test_lengths_of_time() -> None:
@@ -96,3 +138,20 @@ def test_words_between_commas() -> None:
     assert [effort_of(quick=q, thorough=t) for q, t in ((0, 0), (1, 0), (0, 1))] == [
         "standard", "quick", "thorough",
     ]  # fmt: skip
+
+
+def test_a_run_that_ended_meanwhile_is_not_overwritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As if the other run, into the same folder, ended while this one worked.
+    monkeypatch.setattr("bitsieve.cli.auto.make_folder", _other_run)
+    stderr = io.StringIO()
+    words = ["--quick", "--outer-folds", "0", "--jobs", "1", "--seed", "1", "--out", "out"]
+    with redirect_stdout(io.StringIO()), redirect_stderr(stderr), pytest.raises(SystemExit) as stop:
+        main(["select", "--dataset", "iris", *words])
+    assert stop.value.code == 2
+    assert "--out out holds run.json of something else: give another --out" in stderr.getvalue()
+    assert [path.name for path in Path("out").iterdir()] == ["run.json"]
+
+
+def _other_run(out: Path) -> None:
+    out.mkdir()
+    (out / "run.json").write_text("{}", encoding="utf-8")

@@ -86,3 +86,11 @@ def test_of_several_classes_it_is_the_predicted_ones(tmp_path: Path) -> None:
     above, below = plot_reliability(info, tmp_path / "c.png").axes
     assert below.get_xlabel() == "probability of the predicted class"
     assert above.get_ylabel() == "share that came true"
+
+
+def test_a_long_class_leaves_the_picture_its_room() -> None:
+    probabilities = np.tile([0.3, 0.7], (20, 1))
+    long = "y" * 300
+    info = reliability_info(probabilities, np.repeat([long, "x"], 10), ["x", long])
+    assert info.label == f"predicted probability of {'y' * 37}..."
+    assert list(info.counts) == [f"{'y' * 37}...", "x"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.model_selection import StratifiedKFold
 
 from bitsieve import AutoSelector
@@ -236,7 +238,7 @@ def test_small_classes_are_found_too():
         ({"selectors": None}, "selectors must be 'auto' or a list of names, got None"),
         ({"selectors": [None]}, "a selector must be named by text, such as 'f', got None"),
         ({"selectors": [["f"]]}, "a selector must be named by text"),
-        ({"selectors": ["F", "anova"]}, "selectors names one twice: f, f"),
+        ({"selectors": ["F", "anova"]}, "selectors names one twice: 'f', 'f'"),
         ({"sizes": 5}, "sizes must be 'auto' or a list of numbers of features, got 5"),
         ({"selectors": ["f", "f"]}, "selectors names one twice"),
         ({"estimators": ["forest"]}, "there is no classifier 'forest'"),
@@ -330,3 +332,39 @@ def test_on_noise_the_honest_score_is_that_of_chance():
         print(f"{share:.0%}: honest {np.mean(honest):.3f}, inner {np.mean(inner):.3f}")
         assert 0.47 <= np.mean(honest) <= 0.53
         assert np.mean(inner) > np.mean(honest)
+
+
+def test_an_alias_is_the_selector_that_it_stands_for():
+    X, y = load_iris(return_X_y=True)
+    settings = {"estimators": ["lda"], "cv": 3, "n_repeats": 1, "n_jobs": 1, "random_state": 0}
+    one, other = (AutoSelector(selectors=[name], **settings).fit(X, y) for name in ("f", "Anova"))
+    assert one.candidates_.equals(other.candidates_)
+    with pytest.raises(ValueError, match="selectors names one twice: 'f', 'Anova'"):
+        AutoSelector(selectors=["f", "Anova"], **settings).fit(X, y)
+
+
+def test_a_plan_refuses_what_a_fit_refuses():
+    with pytest.raises(ValueError, match="there is no classifier 'nb'"):
+        AutoSelector(estimators=["nb"]).plan(40, 30, 2)
+
+
+def test_a_training_part_of_one_class_is_refused():
+    X, y = load_iris(return_X_y=True)
+    X, y, groups = X[:100], y[:100], np.repeat([0, 1], [30, 70])
+    with pytest.raises(ValueError, match="an inner fold trains on samples of one class alone"):
+        AutoSelector(cv=2, n_jobs=1, effort="quick").fit(X, y, groups=groups)
+
+
+def test_no_more_processes_than_parts(monkeypatch):
+    started = []
+
+    def parallel(n_jobs):
+        started.append(n_jobs)
+        return joblib.Parallel(n_jobs=1)
+
+    monkeypatch.setattr("bitsieve.panels.race.Parallel", parallel)
+    X, y = load_iris(return_X_y=True)
+    AutoSelector(
+        selectors=["f"], estimators=["lda"], cv=3, n_repeats=1, n_jobs=500, random_state=0
+    ).fit(X, y)
+    assert started == [3]

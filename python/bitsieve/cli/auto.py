@@ -22,7 +22,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from bitsieve._errors import DuplicateSamplesWarning
+import numpy as np
+
+from bitsieve._errors import DuplicateSamplesWarning, ManyClassesWarning, plural, quoted
 from bitsieve._once import said_once
 from bitsieve._threads import effective_n_jobs
 from bitsieve.cli.doubts import (
@@ -40,7 +42,7 @@ from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, r
 from bitsieve.cli.record import command_of, parameters_of, record_of
 from bitsieve.cli.signals import what_stopped
 from bitsieve.cli.terminal import console_of_stdout, rendered, say
-from bitsieve.data import read_covariates
+from bitsieve.data import Table, read_covariates
 from bitsieve.data.doubts import refused_target
 from bitsieve.report import PanelOutcome
 
@@ -48,6 +50,12 @@ __all__ = ["AutoJob"]
 
 #: Groups of which one is left out each, rather than folds of several drawn.
 MOST_SITES = 10
+
+#: Threads and processes at most.
+MOST_JOBS = 1024
+
+#: Repeats of folds, far beyond what narrows an interval: more is a slip of the keyboard.
+MOST_REPEATS = 1000
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,7 @@ class AutoJob:
         start = time.perf_counter()
         self._check_options()
         refuse_file(self.out)
+        covariates = self._covariates()
         data = self._load()
         folds = self._folds(data)
         if not self.force:
@@ -127,15 +136,24 @@ class AutoJob:
             # Said above, once and by name; scikit-learn says it again in every fold.
             warnings.filterwarnings("ignore", message="The least populated class")
             found = Measured(data=data, selector=selector, plan=plan, folds=folds)
-            if self.covariates is not None:
-                found.covariates = self._covariates()
-                found.covariate_check = warn_of_covariates(data, found.covariates)
+            if covariates is not None:
+                found.covariates = covariates
+                found.covariate_check = warn_of_covariates(data, covariates)
             return self._measure(found, start)
 
     def _check_options(self) -> None:
         """Refuse what no data could make right."""
         if self.outer_folds == 1:
             raise ValueError("--outer-folds must be 0 (none) or at least 2, got 1")
+        repeats = {"repeats": self.n_repeats, "outer-repeats": self.outer_repeats}
+        for option, count in repeats.items():
+            if count is not None and count > MOST_REPEATS:
+                raise ValueError(f"--{option} must be at most {MOST_REPEATS}")
+        for option in ("selectors", "estimators", "covariates"):
+            if getattr(self, option) == ():
+                raise ValueError(f"--{option} must name at least one, got none")
+        if effective_n_jobs(self.n_jobs) > MOST_JOBS:
+            raise ValueError(f"--jobs must be at most {MOST_JOBS}")
         if self.outer_repeats is not None and self.outer_folds == 0:
             raise ValueError(
                 "--outer-repeats repeats outer folds, but --outer-folds 0 asks for none: leave "
@@ -157,17 +175,20 @@ class AutoJob:
                 raise ValueError(f"--{option} {path}: no such file")
 
     def _load(self) -> JobInput:
-        data = load_input(
-            self.file,
-            self.dataset,
-            target=self.target,
-            orient=self.orient,
-            index=self.index,
-            groups=self.groups,
-            drop=(*self.drop, *(self.covariates or ())),
-            duplicates=self.duplicates,
-            decimal=self.decimal,
-        )
+        with warnings.catch_warnings():
+            # Such targets are refused below, or doubted in the options' own words.
+            warnings.simplefilter("ignore", ManyClassesWarning)
+            data = load_input(
+                self.file,
+                self.dataset,
+                target=self.target,
+                orient=self.orient,
+                index=self.index,
+                groups=self.groups,
+                drop=(*self.drop, *(self.covariates or ())),
+                duplicates=self.duplicates,
+                decimal=self.decimal,
+            )
         refused = refused_target(data.table)
         if refused is not None:
             raise ValueError(f"{data.source}: {refused}")
@@ -176,9 +197,9 @@ class AutoJob:
         return data
 
     def _covariates(self) -> Any:
-        """Read the columns that are compared with and not selected from."""
-        assert self.file is not None
-        assert self.covariates is not None
+        """Read the columns that are compared with and not selected from, None without."""
+        if self.covariates is None or self.file is None:
+            return None
         return read_covariates(
             self.file,
             self.covariates,
@@ -202,6 +223,7 @@ class AutoJob:
         check_folds(
             table, outer_folds=found.outer, cv=found.inner, scoring=self.scoring or "accuracy"
         )
+        _refuse_one_class(table, found)
         return found
 
     def _selector(self, data: JobInput, folds: Folds, seed: int) -> tuple[Any, Any]:
@@ -385,6 +407,24 @@ class AutoJob:
         }
         flag = "" if self.effort == "standard" else f" --{self.effort}"
         return command_of("select", self.file, options) + flag
+
+
+def _refuse_one_class(table: Table, folds: Folds) -> None:
+    """Refuse classes so small that an inner training part may hold one class alone."""
+    assert table.codes is not None
+    assert table.classes is not None
+    counts = np.bincount(table.codes)
+    left = counts - -(-counts // folds.outer) if folds.outer else counts
+    if (left > 1).sum() > 1:
+        return
+    least = int(np.argsort(left, kind="stable")[-2])
+    part = "in a smallest outer training part" if folds.outer else "at all"
+    raise ValueError(
+        f"class {quoted(str(table.classes[least]))} has {plural(int(left[least]), 'sample')} "
+        f"{part}, and two classes of at least 2 are needed to compare panels by inner folds: "
+        "merge classes, or give more samples"
+        + (f", or another --outer-folds than {folds.outer}" if folds.outer else "")
+    )
 
 
 @contextmanager

@@ -86,7 +86,7 @@ def external_of(job: AutoJob, found: Measured) -> FoundElsewhere:
         table = reader.samples(found.panel)
         result = external_result(found.panel, table, scoring=found.selector.scoring)
     except ValueError as error:
-        said = str(error)
+        said = str(error).replace(" (--max-missing)", "")  # an option of bitsieve predict
         where = "" if said.startswith(str(job.external)) else f"{job.external}: "
         raise ValueError(f"--external {where}{said}") from error
     notes = []

@@ -18,14 +18,20 @@ __all__ = ["give_up", "in_options", "one_line_errors", "show"]
 #: Parameters of selectors and readers, and the options that stand for them.
 _OPTIONS = {
     "cv": "cv",
+    "covariates": "covariates",
+    "estimators": "estimators",
     "max_iter": "max-iter",
     "max_time": "max-time",
     "n_features_to_select": "n-features",
     "n_jobs": "jobs",
     "n_repeats": "repeats",
+    "parsimony": "parsimony",
     "scoring": "scoring",
+    "selectors": "selectors",
+    "stability": "stability",
 }
 _PARAMETER = re.compile(rf"\b({'|'.join(_OPTIONS)})=('?)([\w.-]+)\2")
+_SUBJECT = re.compile(rf"^({'|'.join(_OPTIONS)}) (?=must |names )")
 
 
 def show(text: str) -> None:
@@ -121,6 +127,9 @@ def in_options(message: str) -> str:
     '--n-features 7 is more than the 5 features'
     >>> in_options("scoring='f1' cannot score this target; lower cv=50")
     '--scoring f1 cannot score this target; lower --cv 50'
+    >>> in_options("n_jobs must be a whole number, got 0")
+    '--jobs must be a whole number, got 0'
     """
     message = message.replace("pass resume=False to start anew", "give another --checkpoint")
+    message = _SUBJECT.sub(lambda found: f"--{_OPTIONS[found[1]]} ", message)
     return _PARAMETER.sub(lambda found: f"--{_OPTIONS[found[1]]} {found[3]}", message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bitsieve.cli.folder import refuse_other_run
 from bitsieve.cli.found import Measured
 from bitsieve.cli.record import json_line, try_all
 from bitsieve.cli.terminal import console_of_stdout, rendered
@@ -52,9 +53,14 @@ class FinishedAuto:
 
         Raises
         ------
+        ValueError
+            Where another run has written into the folder in the meantime.
         OSError
             Of the first file that cannot be written, after all of them were tried.
         """
+        if not self.job.force:
+            repeat, identity = self.record["repeat"], self.found.data.identity
+            refuse_other_run(self.job.out, FILES, repeat=repeat, identity=identity)
         writers = {
             "run.json": self._write_record,
             "panel.json": self._write_panel,

@@ -232,9 +232,10 @@ def check_folds(table: Table, *, outer_folds: int, cv: int, scoring: str) -> Non
         Where every class is smaller than the folds, groups are fewer, or a class is too small for
         a scorer that needs each one in every test part.
     """
-    if not outer_folds:
-        return
     assert table.codes is not None
+    if not outer_folds:
+        _check_inner_folds(table, cv)
+        return
     if table.groups is not None:
         n_groups = int(table.groups.max()) + 1
         left = n_groups - -(-n_groups // outer_folds)
@@ -255,6 +256,20 @@ def check_folds(table: Table, *, outer_folds: int, cv: int, scoring: str) -> Non
         raise ValueError(
             f"--cv {cv} is more than an outer training part has samples of the largest class "
             f"({left} of {largest}): lower it, or give --outer-folds 0"
+        )
+
+
+def _check_inner_folds(table: Table, cv: int) -> None:
+    """Refuse inner folds that all samples cannot give."""
+    assert table.codes is not None
+    if table.groups is not None and int(table.groups.max()) + 1 < cv:
+        raise ValueError(
+            f"--cv {cv} is more than there are groups ({int(table.groups.max()) + 1}): lower it"
+        )
+    largest = int(np.bincount(table.codes).max())
+    if largest < cv:
+        raise ValueError(
+            f"--cv {cv} is more than the largest class has samples ({largest}): lower it"
         )
 
 

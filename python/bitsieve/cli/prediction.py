@@ -90,6 +90,8 @@ class PredictJob:
             raise ValueError(f"--out {out} is a folder: give the name of a file")
         if out is not None and out.exists() and not self.force:
             raise ValueError(f"--out {out} is there already: give another name, or --force")
+        if out is not None and any(up.exists() and not up.is_dir() for up in out.parents):
+            raise ValueError(f"--out {out} cannot be written: a folder of it is a file")
 
     def samples(self, panel: Panel) -> Table:
         """Read the table; columns of text that the panel does not use are left out."""

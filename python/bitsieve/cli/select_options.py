@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from bitsieve._errors import quoted
+
 
 class Scale(StrEnum):
     """What happens to the columns before the search."""
@@ -77,7 +79,7 @@ def seconds_of(text: str) -> float:
     seconds = float(found[1]) * _SECONDS[found[2].lower()] if found else math.nan
     if not 0.0 < seconds < math.inf:
         raise ValueError(
-            f"--time must be a length of time above 0, got {text}: give seconds (90 or 90s), "
+            f"--time must be a length of time above 0, got {quoted(text)}: give seconds (90, 90s), "
             "minutes (5m) or hours (1h)"
         )
     return seconds

@@ -207,6 +207,8 @@ def selection_stability(
     numbers = [*_words(key, _HALVES, 1, len(parts)), *_words(key, _SEEDS, 0, n_seeds)]
     rows: list[Any] = [*parts, *[None] * n_seeds]
     n_features = n_columns(X)
+    if n_jobs is not None:
+        n_jobs = min(n_jobs, max(len(rows), 1))  # joblib would start all of them
     with said_once():
         supports = Parallel(n_jobs=n_jobs)(
             delayed(_selected)(repeat, X, y, groups, part, number, n_features)

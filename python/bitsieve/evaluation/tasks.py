@@ -96,6 +96,8 @@ def run_tasks(
     if stores is not None:
         found = [store.load() for store in stores]
     missing = [place for place, one in enumerate(found) if one is None]
+    if n_jobs is not None:
+        n_jobs = min(n_jobs, max(len(missing), 1))  # joblib would start all of them
     computed = Parallel(n_jobs=n_jobs)(
         delayed(_run)(
             procedure, X, y, groups, tasks[place], None if stores is None else stores[place]

@@ -81,6 +81,8 @@ def run_race(
     Race
     """
     parts = [(row, fold) for row in folds for fold in np.unique(row)]
+    if n_jobs is not None:
+        n_jobs = min(n_jobs, len(parts))  # joblib would start all of them
     answers = Parallel(n_jobs=n_jobs)(
         delayed(_part)(X, codes, n_classes, design, row != fold, row == fold, seed)
         for row, fold in parts

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["ReliabilityInfo", "plot_reliability", "reliability_info"]
 
 _N_BINS = 20
+_LONGEST = 40  # characters of a class
 _BLUE, _ORANGE = "#0072B2", "#D55E00"
 
 
@@ -92,8 +93,8 @@ def reliability_info(
     names, true = np.asarray(classes), np.asarray(truth)
     if len(names) == 2:
         values, came = table[:, 1], true == names[1]
-        label = f"predicted probability of {names[1]}"
-        kinds = {str(names[1]): came, str(names[0]): ~came}
+        label = f"predicted probability of {_shown(names[1])}"
+        kinds = {_shown(names[1]): came, _shown(names[0]): ~came}
     else:
         predicted = table.argmax(axis=1)
         values, came = table.max(axis=1), true == names[predicted]
@@ -116,6 +117,12 @@ def reliability_info(
         title=title,
         note=note,
     )
+
+
+def _shown(name: object) -> str:
+    """A class as a label of a picture, which a long one would push out of it."""
+    text = str(name)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def plot_reliability(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bitsieve._checks import check_choice, check_int, check_number, key_of
+from bitsieve._errors import shorten
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
@@ -294,14 +295,17 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         -------
         bitsieve.panels.Plan
         """
-        names = STABLE if self.stability == "filter" else self._selectors()
+        self._check_parameters()
+        names = _listed("selectors", self.selectors, ranker_by_name)
+        if self.stability == "filter":
+            names = STABLE
         return make_plan(
             n_samples,
             n_features,
             n_classes,
             effort=self.effort,
             selectors=names,
-            estimators=_listed("estimators", self.estimators),
+            estimators=_listed("estimators", self.estimators, classifier_by_name),
             sizes=self._sizes(n_features),
             max_features=self.max_features,
             n_folds=self.cv,
@@ -476,20 +480,12 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             check_number("parsimony", self.parsimony, 0, np.inf, closed="left")
         if self.max_time is not None:
             check_number("max_time", self.max_time, 0, np.inf)
-        self._selectors()
-        for name in _listed("estimators", self.estimators) or ():
-            classifier_by_name(name)
+        _listed("selectors", self.selectors, ranker_by_name)
+        _listed("estimators", self.estimators, classifier_by_name)
         if self.stability == "filter" and self.selectors != "auto":
             raise ValueError(
                 "stability='filter' chooses the selector itself; leave out selectors, or stability"
             )
-
-    def _selectors(self) -> tuple[str, ...] | None:
-        """Return the selectors by the names that results know, None for "auto"."""
-        names = _listed("selectors", self.selectors)
-        if names is None:
-            return None
-        return _listed("selectors", [ranker_by_name(name).name for name in names])
 
     def _sizes(self, n_features: int) -> tuple[int, ...] | None:
         if isinstance(self.sizes, str):
@@ -546,19 +542,20 @@ def _refuse_lone_classes(
                 )
 
 
-def _listed(name: str, value: Any) -> tuple[str, ...] | None:
-    """Return names as a tuple, None for "auto"."""
+def _listed(name: str, value: Any, by_name: Callable[[str], Any]) -> tuple[str, ...] | None:
+    """Return names as a tuple, an alias as the name it stands for; None for "auto"."""
     if isinstance(value, str):
         if value == "auto":
             return None
         raise ValueError(f"{name} must be 'auto' or a list of names, got {value!r}")
     if not isinstance(value, Iterable):
         raise ValueError(f"{name} must be 'auto' or a list of names, got {value!r}")
-    names = tuple(value)
-    if not names:
+    given = tuple(value)
+    if not given:
         raise ValueError(f"{name} must name at least one, got an empty list")
-    if len({str(one) for one in names}) < len(names):
-        raise ValueError(f"{name} names one twice: {', '.join(map(str, names))}")
+    names = tuple(by_name(one).name for one in given)
+    if len(set(names)) < len(names):
+        raise ValueError(f"{name} names one twice: {shorten(given)}")
     return names
 
 
