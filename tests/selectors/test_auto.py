@@ -238,7 +238,7 @@ def test_small_classes_are_found_too():
         ({"selectors": None}, "selectors must be 'auto' or a list of names, got None"),
         ({"selectors": [None]}, "a selector must be named by text, such as 'f', got None"),
         ({"selectors": [["f"]]}, "a selector must be named by text"),
-        ({"selectors": ["F", "anova"]}, "selectors names one twice: 'f', 'f'"),
+        ({"selectors": ["F", "anova"]}, "selectors names one twice: 'F', 'anova'"),
         ({"sizes": 5}, "sizes must be 'auto' or a list of numbers of features, got 5"),
         ({"selectors": ["f", "f"]}, "selectors names one twice"),
         ({"estimators": ["forest"]}, "there is no classifier 'forest'"),
