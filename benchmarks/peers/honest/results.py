@@ -105,7 +105,9 @@ def _wide(values: list[tuple[str, int, int, str, float]]) -> pd.DataFrame:
 
 def nogueira(panels: list[list[int]], n_features: int) -> float:
     """1 for the same panel each time, 0 on average for panels drawn at random."""
-    frequency = np.bincount(np.concatenate(panels), minlength=n_features) / len(panels)
+    frequency = np.bincount(np.concatenate(panels).astype(np.int64), minlength=n_features) / len(
+        panels
+    )
     size = frequency.sum()
     if size in (0, n_features):
         return float("nan")
