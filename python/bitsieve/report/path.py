@@ -128,7 +128,8 @@ def _tick(one: Compared) -> str:
     if one.n_features is not None:
         least, most = one.n_features
         size = f"\n{least:,} used" if least == most else f"\n{least:,} to {most:,} used"
-    return f"{one.label}{size}"
+    label = one.label.replace("this panel, ", "this panel,\n")  # else it lies on its neighbor's
+    return f"{label}{size}"
 
 
 def plot_path(
