@@ -40,7 +40,7 @@ def test_the_panels_own_limit_stands_among_the_others(own: int, order: str) -> N
     )  # fmt: skip
     honest = replace(HONEST, label=f"this panel, at most {own} features")
     ticks = [point.tick for point in path_info(outcome(limits=limits, honest=honest)).points]
-    assert max(len(line) for tick in ticks for line in tick.split("\n")) < 24
+    assert max(len(line) for tick in ticks for line in tick.split("\n")) < 25
     named = [[word for word in tick.split() if word.isdigit()] for tick in ticks]
     assert ", ".join(words[0] if "most" in tick else "inf"
                      for words, tick in zip(named, ticks, strict=True)) == order  # fmt: skip

@@ -128,7 +128,9 @@ def _tick(one: Compared) -> str:
     if one.n_features is not None:
         least, most = one.n_features
         size = f"\n{least:,} used" if least == most else f"\n{least:,} to {most:,} used"
-    label = one.label.replace("this panel, ", "this panel,\n")  # else it lies on its neighbor's
+    label = one.label
+    if label.startswith("this panel, "):
+        label = label.removesuffix(" features")  # else it lies on its neighbors'
     return f"{label}{size}"
 
 
