@@ -308,7 +308,7 @@ def test_settings_and_numbers_of_the_guides_are_those_of_the_code() -> None:
 def test_readme_starts_with_the_job_and_the_tests() -> None:
     first, second = _blocks(ROOT / "README.md", "sh")[:2]
     assert first.strip().splitlines() == [
-        "pip install . && bitsieve select --dataset breast_cancer"
+        "pip install . && bitsieve select --dataset breast_cancer --max-features 10"
     ]
     assert second.strip().splitlines() == ["pip install -r tests/requirements.txt && pytest -n 2"]
 

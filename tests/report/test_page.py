@@ -100,6 +100,11 @@ def test_whether_selecting_helped_is_said_by_the_paired_interval() -> None:
     assert kept.comparison()[0] == (
         "Nothing was left out: the classifier on all features did best inside."
     )
+    voted = outcome(n_features_in=20, n_members=3)
+    assert voted.comparison()[0] == (
+        "Nothing was left out: the classifiers that vote need all 20 features together. "
+        "--max-features N makes a smaller panel."
+    )
 
 
 def test_a_limit_that_costs_more_than_a_standard_error_is_said() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from bitsieve.report import path_info, plot_path, plot_reliability, reliability_
 from bitsieve.report.path import spread_out
 
 sys.path.insert(0, str(Path(__file__).parent))
-from panel_example import CHANCE, outcome, without_folds
+from panel_example import CHANCE, HONEST, LIMITS, outcome, without_folds
 
 
 def test_the_path_goes_from_the_smallest_limit_to_none() -> None:
@@ -29,6 +30,20 @@ def test_the_path_goes_from_the_smallest_limit_to_none() -> None:
     assert info.lines == {"all features, same classifier": pytest.approx(7.0)}
     assert info.chance == pytest.approx(49.0)
     assert path_info(outcome(scoring="roc_auc")).points[0].value == 0.9
+
+
+@each("own, order", [(50, "10, 20, 50, inf"), (15, "10, 15, 20, inf"), (1200, "10, 20, 1200, inf")])
+def test_the_panels_own_limit_stands_among_the_others(own: int, order: str) -> None:
+    limits = (
+        LIMITS[0], replace(LIMITS[0], label="at most 20 features"),
+        replace(LIMITS[0], key="no limit", label="no limit"),
+    )  # fmt: skip
+    honest = replace(HONEST, label=f"this panel, at most {own} features")
+    ticks = [point.tick for point in path_info(outcome(limits=limits, honest=honest)).points]
+    assert max(len(line) for tick in ticks for line in tick.split("\n")) < 25
+    named = [[word for word in tick.split() if word.isdigit()] for tick in ticks]
+    assert ", ".join(words[0] if "most" in tick else "inf"
+                     for words, tick in zip(named, ticks, strict=True)) == order  # fmt: skip
 
 
 def test_rivals_are_lines_and_chance_is_told_where_it_is_far(tmp_path: Path) -> None:
@@ -94,3 +109,9 @@ def test_a_long_class_leaves_the_picture_its_room() -> None:
     info = reliability_info(probabilities, np.repeat([long, "x"], 10), ["x", long])
     assert info.label == f"predicted probability of {'y' * 37}..."
     assert list(info.counts) == [f"{'y' * 37}...", "x"]
+
+
+def test_few_samples_are_counted_in_whole_numbers() -> None:
+    info = reliability_info([[0.9, 0.1], [0.2, 0.8]] * 5, ["a", "b"] * 5, ["a", "b"])
+    below = plot_reliability(info).axes[1]
+    assert all(tick == int(tick) for tick in below.get_yticks())

@@ -57,6 +57,9 @@ MOST_JOBS = 1024
 #: Repeats of folds, far beyond what narrows an interval: more is a slip of the keyboard.
 MOST_REPEATS = 1000
 
+#: Seconds of work that are not worth a process.
+_SMALL = 10.0
+
 
 @dataclass(frozen=True)
 class AutoJob:
@@ -319,7 +322,7 @@ class AutoJob:
             n_repeats=None if is_by_site else plan.outer_repeats,
             scoring=selector.scoring,
             groups=data.table.groups,
-            n_jobs=effective_n_jobs(self.n_jobs),
+            n_jobs=self._processes(plan),
             random_state=selector.random_state,
             checkpoint=None if self.checkpoint is None else str(self.checkpoint),
         )
@@ -327,6 +330,12 @@ class AutoJob:
             return result
         alone = covariates_alternative(result, found.covariates, data.y)
         return replace(result, alternatives={**result.alternatives, alone.name: alone})
+
+    def _processes(self, plan: Any) -> int:
+        """Return the processes to use: starting them takes longer than a small job."""
+        if self.n_jobs is None and plan.seconds(1) < _SMALL:
+            return 1
+        return effective_n_jobs(self.n_jobs)
 
     def _stability(self, found: Measured) -> Any:
         from bitsieve.evaluation import selection_stability
@@ -336,7 +345,7 @@ class AutoJob:
         options: dict[str, Any] = {
             "folds": None if found.nested is None else found.nested.supports,
             "groups": data.table.groups,
-            "n_jobs": effective_n_jobs(self.n_jobs),
+            "n_jobs": self._processes(found.plan),
             "random_state": found.selector.random_state,
         }
         try:

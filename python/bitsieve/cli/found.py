@@ -141,7 +141,7 @@ def panel_outcome(found: Measured) -> PanelOutcome:
         "n_members": len(panel.members),
         "features": _features(found),
         "inner": float(selector.best_score_),
-        "n_candidates": len(selector.candidates_),
+        "n_candidates": selector.plan_.n_candidates,
         "plan": (found.plan.text(),),
         "doubts": {d.names[0]: d.why for d in data.doubts if d.kind == "column"},
         "copies": data.copies_text(),

@@ -333,6 +333,11 @@ class PanelOutcome:
         low, high = full.lead_interval
         if self.n_selected == self.n_features_in and self.n_members == 1:
             return "Nothing was left out: the classifier on all features did best inside."
+        if self.n_selected == self.n_features_in:
+            return (
+                f"Nothing was left out: the classifiers that vote need all "
+                f"{counted(self.n_features_in)} together. --max-features N makes a smaller panel."
+            )
         if low > 0.0 and full.lead > 1e-9:
             verdict = "Selecting helped"
         elif high < 0.0 and full.lead < -1e-9:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -98,7 +99,7 @@ def path_info(outcome: PanelOutcome) -> PathInfo:
 
     points = []
     own = () if outcome.honest is None else (outcome.honest,)
-    for one in (*outcome.limits, *own):
+    for one in sorted((*outcome.limits, *own), key=_limit):
         ends = sorted(map(shown, one.interval))
         points.append(PathPoint(_tick(one), shown(one.score), ends[0], ends[1], shown(one.inner)))
     return PathInfo(
@@ -116,12 +117,21 @@ def path_info(outcome: PanelOutcome) -> PathInfo:
     )
 
 
+def _limit(one: Compared) -> float:
+    """Return the limit that a label names, infinite where it names none."""
+    named = re.search(r"at most ([\d,]+) feature", one.label)
+    return math.inf if named is None else float(named[1].replace(",", ""))
+
+
 def _tick(one: Compared) -> str:
     size = ""
     if one.n_features is not None:
         least, most = one.n_features
         size = f"\n{least:,} used" if least == most else f"\n{least:,} to {most:,} used"
-    return f"{one.label}{size}"
+    label = one.label
+    if label.startswith("this panel, "):
+        label = label.removesuffix(" features")  # else it lies on its neighbors'
+    return f"{label}{size}"
 
 
 def plot_path(

@@ -159,6 +159,7 @@ def plot_reliability(
     2
     """
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     figure = Figure(figsize=(6.0, 6.5), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3.0, 1.0))
@@ -184,6 +185,7 @@ def plot_reliability(
                   color=colour, label=drawn(name))  # fmt: skip
         bottom = bottom + counts
     below.set_ylabel("samples")
+    below.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True, min_n_ticks=1))
     below.set_xlabel(drawn(info.label))
     below.legend(loc="best", fontsize=8.5, framealpha=0.9)
     for axes in (above, below):
