@@ -440,7 +440,7 @@ def test_bad_tables_are_one_line_and_exit_code_2(
         (["-t", "out come", "--outer-folds", "1"], "--outer-folds must be 0 (none) or at least 2"),
         (["-t", "out come", "--outer-folds", "30"], "more than the largest class has samples (20)"),
         (["-t", "out come", "--cv", "20"], "--cv 20 is more than an outer training part has"),
-        (["-t", "out come", "--jobs", "0"], "n_jobs"),
+        (["-t", "out come", "--jobs", "0"], "--jobs"),
         (["-t", "out come", "--max-time", "0"], "--max-time must be a number of seconds"),
         (["-t", "out come", "--max-time", "nan"], "a number of seconds above 0, got nan"),
         (["-t", "out come", "--seed", str(2**64)], "18446744073709551615"),
