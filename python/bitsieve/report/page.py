@@ -131,7 +131,7 @@ def _measured(outcome: PanelOutcome, one: Compared) -> list[str]:
         least, most = one.n_features
         size = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     span = measure.span(one.interval).replace(" % to", " to")
-    return [one.label, measure.shown(one.score), span, size]
+    return [one.short_label, measure.shown(one.score), span, size]
 
 
 def _classes(outcome: PanelOutcome, width: int) -> Iterator[Any]:

@@ -57,6 +57,12 @@ class Compared:
     inner: float = float("nan")
 
     @property
+    def short_label(self) -> str:
+        """The label where there is little room: a panel's own without the word "features"."""
+        own = self.label.startswith("this panel, ")
+        return self.label.removesuffix(" features") if own else self.label
+
+    @property
     def is_costly(self) -> bool:
         """Whether a limit costs more than one paired standard error."""
         return bool(self.cost > self.cost_error) and self.cost > 1e-9

@@ -128,10 +128,7 @@ def _tick(one: Compared) -> str:
     if one.n_features is not None:
         least, most = one.n_features
         size = f"\n{least:,} used" if least == most else f"\n{least:,} to {most:,} used"
-    label = one.label
-    if label.startswith("this panel, "):
-        label = label.removesuffix(" features")  # else it lies on its neighbors'
-    return f"{label}{size}"
+    return f"{one.short_label}{size}"
 
 
 def plot_path(
