@@ -339,8 +339,10 @@ def _is_ended_by(table: Path, folder: Path, number: signal.Signals, strike: Any)
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
         start_new_session=True,
     )  # fmt: skip
+    # Far enough that both processes have long begun: one that Ctrl-C meets while Python itself
+    # starts says so, whatever the program does.
     deadline = time.monotonic() + 200
-    while not list(stored.glob("*")) and time.monotonic() < deadline:
+    while len(list(stored.glob("*"))) < 60 and time.monotonic() < deadline:
         time.sleep(0.1)
     strike(process.pid, number)
     stdout, stderr = process.communicate(timeout=100)
