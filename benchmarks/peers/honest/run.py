@@ -35,12 +35,12 @@ def run(
     tiers = sorted({procedure.tier for procedure in procedures})
     places = [(t, r, s) for t in tiers for r in range(repeats) for s in sets]
     for tier, repeat, name in places:
-        todo = [p for p in procedures if p.tier == tier and (p.sets is None or name in p.sets)]
+        chosen = [p for p in procedures if p.tier == tier and (p.sets is None or name in p.sets)]
         for k in range(N_SPLITS):
-            missing = [p for p in todo if (name, repeat, k, p.name) not in rows.known]
+            missing = [p for p in chosen if (name, repeat, k, p.name) not in rows.known]
             if missing:
                 rows.append(_rows(name, repeat, k, missing))
-        if todo:
+        if chosen:
             print(f"{time.perf_counter() - start:7.0f} s  {tier} {repeat} {name}", flush=True)
 
 

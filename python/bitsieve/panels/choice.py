@@ -15,7 +15,20 @@ from bitsieve.panels.design import ALL, Candidate
 from bitsieve.panels.race import Race
 from bitsieve.panels.ranking import Ranked
 
-__all__ = ["Choice", "Rule", "Scores", "choose", "score_candidates", "smooth"]
+__all__ = [
+    "Choice",
+    "Rule",
+    "Scores",
+    "calibration_of",
+    "choose",
+    "codes_of",
+    "score_candidates",
+    "score_of_members",
+    "scoring_for",
+    "smooth",
+    "stabilities",
+    "thresholds_for",
+]
 
 #: Below this share of what equal classes would have, the smallest class asks for balanced accuracy.
 SMALL_CLASS = 0.8
@@ -154,10 +167,7 @@ def score_candidates(race: Race, name: str | None = None) -> Scores:
     """
     name = scoring_for(race.codes, race.n_classes) if name is None else name
     right = (codes_of(race.decisions) == race.codes).mean(axis=1)
-    if name == "balanced_accuracy":
-        counts = np.bincount(race.codes, minlength=race.n_classes)
-        n_present = np.count_nonzero(counts)
-        right = right * (len(race.codes) / (n_present * counts[race.codes]))
+    right = right * _weights(race, name)
     return Scores(name, right.mean(axis=1), right)
 
 
@@ -353,14 +363,28 @@ def score_of_members(race: Race, scores: Scores, members: Sequence[int]) -> floa
         total += calibration_of(race, number).apply(decisions).reshape(shape)
     found = most_probable(total.reshape(-1, race.n_classes), thresholds_for(race, scores.name))
     right = (found.reshape(shape[:2]) == race.codes).mean(axis=0)
-    weight = np.ones(len(race.codes))
-    if scores.name == "balanced_accuracy":
-        counts = np.bincount(race.codes, minlength=race.n_classes)
-        weight = len(race.codes) / (np.count_nonzero(counts) * counts[race.codes])
-    return float((right * weight).mean())
+    return float((right * _weights(race, scores.name)).mean())
+
+
+def _weights(race: Race, name: str) -> NDArray[np.float64]:
+    """Return what a sample counts, with mean 1: the same, or the same for each class together."""
+    if name == "accuracy":
+        return np.ones(len(race.codes))
+    counts = np.bincount(race.codes, minlength=race.n_classes)
+    weights: NDArray[np.float64] = len(race.codes) / (np.count_nonzero(counts) * counts[race.codes])
+    return weights
 
 
 def codes_of(decisions: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Classes that decisions of shape (..., n_functions) say."""
+    """Classes that decisions say.
+
+    Parameters
+    ----------
+    decisions : float64 array of shape (..., n_functions)
+
+    Returns
+    -------
+    int64 array of shape (...)
+    """
     flat = predicted_codes(decisions.reshape(-1, decisions.shape[-1]))
     return flat.reshape(decisions.shape[:-1])

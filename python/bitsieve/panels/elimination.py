@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
+from bitsieve.panels.linear import TOLERANCE
 
 __all__ = ["SHARE", "elimination_order", "sizes_of_steps"]
 
@@ -19,9 +20,6 @@ Floats = NDArray[np.float64]
 
 #: Share of the remaining features that a step drops, at least one.
 SHARE = 0.2
-
-#: Within so much the conditions of optimality hold, in units of the decisions.
-_TOLERANCE = 1e-5
 
 
 def elimination_order(
@@ -71,7 +69,7 @@ def elimination_order(
     left = np.arange(p)
     gram = table @ table.T
     for size in sizes_of_steps(p, share):
-        dual = _core.dual_svm(gram, signs, C, _TOLERANCE)[0]
+        dual = _core.dual_svm(gram, signs, C, TOLERANCE)[0]
         criterion = np.square(dual @ table).sum(axis=0)[left]
         ranked = np.argsort(-criterion, kind="stable")
         dropped, left = left[ranked[size:]], np.sort(left[ranked[:size]])

@@ -37,7 +37,7 @@ _FLOOR = 1e-9
 
 #: Within so much the conditions of optimality of an SVM hold, in units of its decisions; LIBSVM's
 #: own is 1e-3.
-_TOLERANCE = 1e-5
+TOLERANCE = 1e-5
 
 
 def ledoit_wolf_intensity(gram: Floats, n_features: int) -> float:
@@ -205,7 +205,7 @@ class LinearSVM:
             return constant_fit(len(K), present)
         wanted = np.arange(1 if n_classes == 2 else 0, n_classes)
         signs = np.where(codes == wanted[:, None], 1, -1).astype(np.int8)
-        dual, intercept, _ = _core.dual_svm(np.ascontiguousarray(K), signs, self.C, _TOLERANCE)
+        dual, intercept, _ = _core.dual_svm(np.ascontiguousarray(K), signs, self.C, TOLERANCE)
         # The fit of a class without samples is 0 everywhere.
         intercept[~present.there[wanted]] = ABSENT
         return LinearFitted(np.ascontiguousarray(dual.T), intercept)

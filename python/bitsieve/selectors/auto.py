@@ -40,8 +40,6 @@ __all__ = ["AutoSelector"]
 
 #: Limits of the number of features that every fit also answers for.
 LIMITS = (10, 20, 50)
-#: Members of a vote at most.
-N_MEMBERS = 21
 #: What ``combine="auto"`` stands for.
 COMBINE: Literal["best", "vote"] = "vote"
 #: The ranker whose panels come again most reliably.
@@ -419,7 +417,6 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
         combine = COMBINE if self.combine == "auto" else self.combine
         rule = choice.Rule(
             combine=combine,
-            n_members=N_MEMBERS,
             max_features=self.max_features,
             parsimony=float(self.parsimony),
         )
