@@ -262,6 +262,7 @@ void register_core(py::module_& module) {
   });
   module.def("available_isas", &available_isas);
   module.def("get_isa", &get_isa);
+  module.def("has_fma", [] { return kernels().has_fma; });
   module.def("set_isa", &set_isa, py::arg("name"));
   module.def(
       "all_finite",

@@ -71,4 +71,12 @@ std::unique_ptr<PyModel> make_model(const std::shared_ptr<PyTable>& table,
       std::make_unique<Model>(table, std::move(target), std::move(source), settings...));
 }
 
+// The models of the other files, called after what they share is there.
+void register_fitness_additive(pybind11::module_& module);
+void register_fitness_discrete_bayes(pybind11::module_& module);
+void register_fitness_discriminant(pybind11::module_& module);
+void register_fitness_solver(pybind11::module_& module);
+void register_fitness_ridge(pybind11::module_& module);
+void register_fitness_scaled(pybind11::module_& module);
+
 }  // namespace bitsieve

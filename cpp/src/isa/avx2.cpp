@@ -135,8 +135,13 @@ struct Isa {
 };
 
 #include "body.hpp"
+#include "body_additive.hpp"
+#include "body_algebra.hpp"
 #include "body_information.hpp"
+#include "body_neighbor.hpp"
 #include "body_relief.hpp"
+#include "body_scaled.hpp"
+#include "body_solver.hpp"
 #include "body_svm.hpp"
 #include "body_univariate.hpp"
 
@@ -144,10 +149,16 @@ struct Isa {
 
 const Kernels kernels_avx2 = {
     "avx2",
+    true,
     &avx2::relief_kernels,
     &avx2::information_kernels,
     &avx2::univariate_kernels,
     &avx2::svm_kernels,
+    &avx2::additive_kernels,
+    &avx2::algebra_kernels,
+    &avx2::neighbor_kernels,
+    &avx2::scaled_kernels,
+    &avx2::solver_kernels,
     avx2::gram_float,
     avx2::add_squares,
     avx2::gram_fixed,

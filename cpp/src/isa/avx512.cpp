@@ -115,8 +115,13 @@ struct Isa {
 };
 
 #include "body.hpp"
+#include "body_additive.hpp"
+#include "body_algebra.hpp"
 #include "body_information.hpp"
+#include "body_neighbor.hpp"
 #include "body_relief.hpp"
+#include "body_scaled.hpp"
+#include "body_solver.hpp"
 #include "body_svm.hpp"
 #include "body_univariate.hpp"
 
@@ -124,10 +129,16 @@ struct Isa {
 
 const Kernels kernels_avx512 = {
     "avx512",
+    true,
     &avx512::relief_kernels,
     &avx512::information_kernels,
     &avx512::univariate_kernels,
     &avx512::svm_kernels,
+    &avx512::additive_kernels,
+    &avx512::algebra_kernels,
+    &avx512::neighbor_kernels,
+    &avx512::scaled_kernels,
+    &avx512::solver_kernels,
     avx512::gram_float,
     avx512::add_squares,
     avx512::gram_fixed,

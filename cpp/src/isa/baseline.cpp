@@ -11,6 +11,12 @@ extern "C" double fma(double, double, double);
 namespace bitsieve {
 namespace baseline {
 
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(_M_ARM64)
+constexpr bool has_fma = true;
+#else
+constexpr bool has_fma = false;  // fma() may then be a routine of the library
+#endif
+
 struct Isa {
   static constexpr int width = 8, width_double = 4;
   struct F {
@@ -214,8 +220,13 @@ struct Isa {
 };
 
 #include "body.hpp"
+#include "body_additive.hpp"
+#include "body_algebra.hpp"
 #include "body_information.hpp"
+#include "body_neighbor.hpp"
 #include "body_relief.hpp"
+#include "body_scaled.hpp"
+#include "body_solver.hpp"
 #include "body_svm.hpp"
 #include "body_univariate.hpp"
 
@@ -223,10 +234,16 @@ struct Isa {
 
 const Kernels kernels_baseline = {
     "baseline",
+    baseline::has_fma,
     &baseline::relief_kernels,
     &baseline::information_kernels,
     &baseline::univariate_kernels,
     &baseline::svm_kernels,
+    &baseline::additive_kernels,
+    &baseline::algebra_kernels,
+    &baseline::neighbor_kernels,
+    &baseline::scaled_kernels,
+    &baseline::solver_kernels,
     baseline::gram_float,
     baseline::add_squares,
     baseline::gram_fixed,

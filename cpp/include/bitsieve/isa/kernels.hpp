@@ -7,8 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bitsieve/isa/additive_kernels.hpp"
+#include "bitsieve/isa/algebra_kernels.hpp"
 #include "bitsieve/isa/information_kernels.hpp"
+#include "bitsieve/isa/neighbor_kernels.hpp"
 #include "bitsieve/isa/relief_kernels.hpp"
+#include "bitsieve/isa/scaled_kernels.hpp"
+#include "bitsieve/isa/solver_kernels.hpp"
 #include "bitsieve/isa/svm_kernels.hpp"
 #include "bitsieve/isa/univariate_kernels.hpp"
 
@@ -39,11 +44,19 @@ inline constexpr std::size_t least_block = 256;  // values a minimum of lower_bo
 struct Kernels {
   const char* name;
 
+  // Whether a multiply-add in float64 is rounded once, by a unit of the processor.
+  bool has_fma;
+
   // Tables in headers of their own.
   const ReliefKernels* relief;
   const InformationKernels* information;
   const UnivariateKernels* univariate;
   const SvmKernels* svm;
+  const AdditiveKernels* additive;
+  const AlgebraKernels* algebra;
+  const NeighborKernels* neighbor;
+  const ScaledKernels* scaled;
+  const SolverKernels* solver;
 
   // A rectangle of a Gram matrix over m chosen features of a feature-major table:
   //   gram[(i - i_begin) * ldc + j - j_begin] += sign * sum_f table[f * ld + i] * table[f * ld + j]
