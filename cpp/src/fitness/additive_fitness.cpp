@@ -82,7 +82,7 @@ const AdditiveFitness::State& AdditiveFitness::shared_state(const TargetSplits& 
     survey(*shared_, at, n_threads);
     const Sums reference = sums(*shared_, true);
     shared_->reference =
-        SumLayout(at.splits, target().n_classes + reference.n_extra, reference.n_split);
+        SumLayout(at.splits, target().n_classes + reference.n_extra, reference.n_split + 1);
     shared_->is_surveyed = true;
   }
   return *shared_;

@@ -170,14 +170,20 @@ void GaussianBayesFitness::measure_flips(const State& state, const TargetSplits&
   const std::size_t n_classes = target().n_classes, n_splits = at.splits.n_splits;
   Scratch whole(folds.all.whole_size());
   alignas(64) double unused[lanes], variance[lanes];
-  folds.all.begin(flips.values, whole.data());
+  if (folds.variances.empty()) folds.all.begin(flips.values, whole.data());
   unsigned changed = 0, leaving = 0;
   std::vector<double> before(n_splits);
   for (std::size_t s = 0; s < n_splits; ++s) before[s] = params[3 * s * lanes];
   for (std::size_t s = 0; s < n_splits; ++s) {
     double* smoothing = params + 3 * s * lanes;
     double* count = smoothing + lanes;
-    folds.all.measure(flips.values, whole.data(), s, unused, variance);
+    if (folds.variances.empty()) {
+      folds.all.measure(flips.values, whole.data(), s, unused, variance);
+    } else {
+      for (std::size_t l = 0; l < lanes; ++l) {
+        variance[l] = folds.variances[static_cast<std::size_t>(flips.features[l]) * n_splits + s];
+      }
+    }
     for (std::size_t l = 0; l < flips.n; ++l) {
       const double own = variance[l] * var_smoothing_;
       count[l] += joins[l] ? 1 : -1;

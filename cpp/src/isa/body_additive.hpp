@@ -70,6 +70,27 @@ void add_patterns(const float* tables, const std::uint64_t* masks, std::size_t s
   }
 }
 
+void shift_costs(double* terms, std::size_t n_places, std::size_t n_classes, double* reach) {
+  for (int v = 0; v < vectors; ++v) {
+    const std::size_t lane = static_cast<std::size_t>(v) * double_width;
+    D greatest = Isa::broadcast(0.0);
+    for (std::size_t k = 0; k < n_places; ++k) {
+      D least = Isa::load(terms + k * lanes + lane);
+      greatest = Isa::maximum(greatest, least);
+      for (std::size_t c = 1; c < n_classes; ++c) {
+        const D term = Isa::load(terms + (c * n_places + k) * lanes + lane);
+        least = Isa::minimum(least, term);
+        greatest = Isa::maximum(greatest, term);
+      }
+      for (std::size_t c = 0; c < n_classes; ++c) {
+        double* term = terms + (c * n_places + k) * lanes + lane;
+        Isa::store(term, Isa::subtract(Isa::load(term), least));
+      }
+    }
+    Isa::store(reach + lane, greatest);
+  }
+}
+
 void flush(float* sums, std::size_t n, double* totals) {
   for (std::size_t k = 0; k < n; k += double_width) {
     Isa::store(totals + k, Isa::add(Isa::load(totals + k), Isa::load_as_double(sums + k)));
@@ -285,7 +306,7 @@ void gaussian_terms(const double* values, const std::int32_t* samples, std::size
 }  // namespace additive
 
 const AdditiveKernels additive_kernels = {
-    additive::table_patterns, additive::add_patterns, additive::flush,
+    additive::table_patterns, additive::add_patterns, additive::shift_costs, additive::flush,
     additive::round_columns,  additive::add_lanes,    additive::flip_sums,
     additive::choose,         additive::count_hits,   additive::moment_sums,
     additive::finish_moments, additive::gaussian_terms,

@@ -64,7 +64,9 @@ class AdditiveFitness : public MaskFitness {
   // for those at reference parameters, which may have more (derivatives). Once made it is read by
   // many threads.
   // The reference sums begin with the exact ones: what they have more, of places and of splits,
-  // comes after.
+  // comes after. Last comes a split sum of the base's: from the terms of S_c at a place their least
+  // is taken off, so that the sums are smaller and with them their errors; this one bounds what S_c
+  // was before.
   struct State {
     virtual ~State() = default;
     SumLayout exact, reference;

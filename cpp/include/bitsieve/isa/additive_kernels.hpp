@@ -42,6 +42,10 @@ struct AdditiveKernels {
   void (*add_patterns)(const float* tables, const std::uint64_t* masks, std::size_t stride,
                        std::size_t n_masks, float* sums);
 
+  // terms[class][place][lane] less the least of the classes, and reach[lane] the greatest of all
+  // before.
+  void (*shift_costs)(double* terms, std::size_t n_places, std::size_t n_classes, double* reach);
+
   // totals[k] += sums[k], then sums[k] = 0, for n (a multiple of 16).
   void (*flush)(float* sums, std::size_t n, double* totals);
 
