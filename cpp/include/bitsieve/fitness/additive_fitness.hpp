@@ -197,8 +197,8 @@ class AdditiveFitness : public MaskFitness {
                   Adder& adder) const;
   // The bounds of a split's classes, lanes side by side: classes[test of the split][lanes].
   void choose(const SumLayout& layout, const TargetSplits& at, std::size_t split,
-              const double* sums, const double* magnitudes, double share, const Adder& adder,
-              std::int16_t* classes) const;
+              const double* sums, const double* magnitudes, double share, Adder& adder,
+              std::int32_t* classes) const;
   // adder.costs[test of the split][n_classes] from exact sums of the split.
   void costs_of(const State& state, const TargetSplits& at, std::size_t split,
                 const double* params, const double* sums, Adder& adder) const;
