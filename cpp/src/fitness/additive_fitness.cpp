@@ -131,6 +131,15 @@ void AdditiveFitness::gather(const std::int32_t* features, std::size_t n, Featur
   block.values = values;
 }
 
+void AdditiveFitness::prefetch_rows(const std::int32_t* features, std::size_t n) const {
+  const double* rows = table().doubles(1);
+  const std::size_t count = std::min(table().view().n_samples, prefetched_samples);
+  for (std::size_t k = 0; k < n; ++k) {
+    const double* row = rows + static_cast<std::size_t>(features[k]) * table().view().ld;
+    for (std::size_t i = 0; i < count; i += cache_line / sizeof(double)) prefetch(row + i);
+  }
+}
+
 void AdditiveFitness::for_each_block(const State& state, const std::int32_t* features,
                                      std::size_t n_features, Scratch& scratch,
                                      FunctionRef<const FeatureBlock&> body) const {
@@ -141,10 +150,8 @@ void AdditiveFitness::for_each_block(const State& state, const std::int32_t* fea
   for (std::size_t k = 0; k < n_features; k += lanes) {
     gather(features + k, std::min(lanes, n_features - k), block, scratch.data());
     begin_block(state, block);
-    for (std::size_t next = k + lanes; next < std::min(k + 2 * lanes, n_features); ++next) {
-      const double* row = table().doubles(1) + static_cast<std::size_t>(features[next]) * table().view().ld;
-      for (std::size_t i = 0; i < std::min(n, prefetched_samples); i += 8) prefetch(row + i);
-    }
+    const std::size_t next = std::min(k + lanes, n_features);
+    prefetch_rows(features + next, std::min(lanes, n_features - next));
     body(block);
   }
 }

@@ -43,7 +43,8 @@ class AdditiveFitness::Flips {
     parallel_for_worker(n_blocks, n_threads, [&](std::size_t block, int w) {
       const std::size_t first = block * lanes, n = std::min(lanes, n_masks - first);
       const auto worker = static_cast<std::size_t>(w);
-      run_block(flips + first, n, blocks[worker], static_cast<Adder&>(*pool[worker]),
+      const std::size_t n_after = std::min(lanes, n_masks - first - n);
+      run_block(flips + first, n, n_after, blocks[worker], static_cast<Adder&>(*pool[worker]),
                 scores + first * at_.splits.n_splits,
                 declined == nullptr ? nullptr : declined + first);
     });
@@ -59,11 +60,14 @@ class AdditiveFitness::Flips {
     bool joins[lanes], is_open[lanes], is_empty[lanes], is_declined[lanes];
   };
 
-  void run_block(const std::int64_t* flips, std::size_t n, Block& block, Adder& own,
-                 double* scores, bool* declined) {
+  void run_block(const std::int64_t* flips, std::size_t n, std::size_t n_after, Block& block,
+                 Adder& own, double* scores, bool* declined) {
     const std::size_t n_splits = at_.splits.n_splits;
     std::int32_t features[lanes];
     for (std::size_t l = 0; l < n; ++l) features[l] = static_cast<std::int32_t>(flips[l]);
+    std::int32_t after[lanes];
+    for (std::size_t l = 0; l < n_after; ++l) after[l] = static_cast<std::int32_t>(flips[n + l]);
+    fitness_.prefetch_rows(after, n_after);
     for (std::size_t l = 0; l < lanes; ++l) {
       const auto f = static_cast<std::size_t>(features[std::min(l, n - 1)]);
       block.joins[l] = !get_bit(base_, f);

@@ -47,6 +47,7 @@ GaussianBayesFitness::GaussianBayesFitness(std::shared_ptr<const Table> table, T
     for (std::size_t i = 0; i < view.n_samples; ++i) {
       max_abs_[f] = std::max(max_abs_[f], std::abs(values[f * view.ld + i]));
     }
+    largest_abs_ = std::max(largest_abs_, max_abs_[f]);
   }
 }
 
@@ -314,6 +315,7 @@ bool GaussianBayesFitness::declines(const State& state, const TargetSplits& at,
   if (static_cast<const Folds&>(state).is_refused) return true;
   double least = params[0];
   for (std::size_t s = 1; s < at.splits.n_splits; ++s) least = std::min(least, params[3 * s]);
+  if (least > 0x1p-60 * largest_abs_ * largest_abs_) return false;
   const double most = most_abs(features);
   return !(least > 0x1p-60 * most * most);
 }
@@ -324,6 +326,7 @@ bool GaussianBayesFitness::may_decline_near(const State& state, const TargetSpli
   if (static_cast<const Folds&>(state).is_refused) return true;
   double least = params[0];
   for (std::size_t s = 1; s < at.splits.n_splits; ++s) least = std::min(least, params[3 * s * lanes]);
+  if (least > 0x1p-60 * largest_abs_ * largest_abs_) return false;
   const double most = std::max(most_abs(base), max_abs_[static_cast<std::size_t>(flip)]);
   return !(least > 0x1p-60 * most * most);
 }

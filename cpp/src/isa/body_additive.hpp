@@ -183,7 +183,8 @@ void count_hits(const std::int32_t* classes, const std::int32_t* own, std::size_
   std::int32_t most[lanes] = {};
   for (std::size_t k = 0; k < n_places; ++k) {
     const std::int32_t wanted = own[k];
-    const std::int32_t* row = classes + k * lanes;
+    std::int32_t row[lanes];  // a copy, so that counts are no reason to read it again
+    for (std::size_t l = 0; l < lanes; ++l) row[l] = classes[k * lanes + l];
     std::int32_t* counts = hits + static_cast<std::size_t>(wanted) * lanes;
     for (std::size_t l = 0; l < lanes; ++l) counts[l] += row[l] == wanted ? 1 : 0;
     for (std::size_t l = 0; l < lanes; ++l) most[l] = row[l] > most[l] ? row[l] : most[l];

@@ -186,6 +186,8 @@ class AdditiveFitness : public MaskFitness {
   void gather(const std::int32_t* features, std::size_t n, FeatureBlock& block,
               double* values) const;
 
+  void prefetch_rows(const std::int32_t* features, std::size_t n) const;
+
   // sums[columns of splits [first, last)] over the features at params[n_splits][n_params]. A
   // feature's lane is its rank, so that the bits are of the mask and the splits alone.
   void add_exactly(const State& state, const TargetSplits& at,

@@ -66,6 +66,7 @@ class GaussianBayesFitness : public AdditiveFitness {
   double var_smoothing_;
   std::vector<double> priors_;
   std::vector<double> max_abs_;  // of the user's values, by feature
+  double largest_abs_ = 0;
 };
 
 }  // namespace bitsieve
