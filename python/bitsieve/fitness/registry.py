@@ -205,7 +205,8 @@ def serve(problem: Problem) -> Fitness:
             if parts.model is estimator or not _knows(kernel, parts.model):
                 continue
             if not getattr(kernel, "takes_scaler", False):
-                reasons.append(f"a scaler before {_name(parts.model)} has no kernel")
+                before = "a pipeline of" if parts.scaler is None else "a scaler before"
+                reasons.append(f"{before} {_name(parts.model)} has no kernel")
                 continue
         reason = kernel.refusal(problem)
         if reason is None:
