@@ -91,7 +91,14 @@ void register_fitness_scaled(py::module_& module) {
   py::class_<ScalerOptions>(module, "ScalerOptions")
       .def(py::init(&scaled::make_options), py::arg("kind"), py::kw_only(), py::arg("low") = 0.0,
            py::arg("high") = 1.0, py::arg("center") = true, py::arg("scale") = true,
-           py::arg("divisor") = 1.0);
+           py::arg("divisor") = 1.0)
+      .def("__repr__", [](const ScalerOptions& options) {
+        std::string name;
+        for (const auto& [known, value] : scaled::scaler_names) {
+          if (value == options.kind) name = known;
+        }
+        return "<ScalerOptions " + name + ">";
+      });
   py::class_<PyFoldScaler>(module, "FoldScaler")
       .def(py::init<std::shared_ptr<PyTable>, const ScalerOptions&>(),
            py::arg("table").none(false), py::arg("options"))
