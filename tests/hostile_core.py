@@ -250,6 +250,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         fold_scaler().measure,
         {"features": ROWS, "n_threads": 1, **SPLITS},
     ),
+    "FoldScaler.grams": (
+        fold_scaler().grams,
+        {"features": ROWS, "shifted": True, "n_threads": 1, **SPLITS},
+    ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"},
