@@ -297,6 +297,16 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"words": WORDS, "seeds": SEEDS, "n_threads": 1, "declined": np.zeros(2, bool)},
     ),
     "GramFitness.matrices": (fixed().matrices, {"words": WORDS, "n_threads": 1}),
+    "SolverGram": (lambda **k: _core.SolverGram(**k), {"table": _core.Table(**table())}),
+    "SolverGram.unit": (_core.SolverGram(_core.Table(**table())).unit, {"n_threads": 1}),
+    "SolverGram.matrices": (
+        _core.SolverGram(_core.Table(**table())).matrices,
+        {"words": WORDS, "n_threads": 1},
+    ),
+    "SolverGram.raw": (
+        _core.SolverGram(_core.Table(**table())).raw,
+        {"words": WORDS, "n_threads": 1},
+    ),
     "KnnFitness.state": (fixed().state, {"mask": WORDS[0].copy(), "n_threads": 1}),
     "Score": (
         lambda **k: scores(k),
