@@ -79,6 +79,16 @@ def fresh(**changes: Any) -> Any:
     return _core.KnnFitness(**knn(n_repeats=2, n_folds=3, **changes))
 
 
+def fold_scaler(kind: str = "standard", **changes: Any) -> Any:
+    return _core.FoldScaler(_core.Table(**table()), _core.ScalerOptions(kind, **changes))
+
+
+def scaled(arguments: dict[str, Any]) -> None:
+    """Make options of a scaler and measure with them."""
+    scaler = _core.FoldScaler(_core.Table(**table()), _core.ScalerOptions(**arguments))
+    scaler.measure(features=ROWS, **SPLITS)
+
+
 SPSA = {
     "start": np.full(P, 0.5),
     "seed": 1,
@@ -231,6 +241,18 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "CentroidFitness": (
         lambda **k: _evaluate(_core.CentroidFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN},
+    ),
+    "ScalerOptions": (
+        lambda **k: scaled(k),
+        {"kind": "robust", "low": 0.25, "high": 0.75, "center": True, "divisor": 1.3},
+    ),
+    "FoldScaler": (
+        lambda **k: _core.FoldScaler(**k).measure(features=ROWS, **SPLITS),
+        {"table": _core.Table(**table()), "options": _core.ScalerOptions("min_max")},
+    ),
+    "FoldScaler.measure": (
+        fold_scaler().measure,
+        {"features": ROWS, "n_threads": 1, **SPLITS},
     ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),

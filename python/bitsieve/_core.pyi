@@ -238,6 +238,31 @@ class KnnFitness(GramFitness):
         self, mask: NDArray[np.uint64], n_threads: int = ...
     ) -> tuple[NDArray[np.int64], float]: ...
 
+class ScalerOptions:
+    def __init__(
+        self,
+        kind: str,
+        *,
+        low: float = ...,
+        high: float = ...,
+        center: bool = ...,
+        scale: bool = ...,
+        divisor: float = ...,
+    ) -> None: ...
+
+class FoldScaler:
+    def __init__(self, table: Table, options: ScalerOptions) -> None: ...
+    def measure(
+        self,
+        *,
+        features: NDArray[np.int32],
+        train: NDArray[np.int64],
+        train_begin: NDArray[np.int64],
+        test: NDArray[np.int64],
+        test_begin: NDArray[np.int64],
+        n_threads: int = ...,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
 class CentroidFitness(GramFitness):
     def __init__(
         self,
