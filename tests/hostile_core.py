@@ -58,11 +58,15 @@ def knn(**changes: Any) -> dict[str, Any]:
         "target": CODES,
         "n_classes": 2,
         "n_neighbors": 1,
+        "by_distance": False,
         "n_repeats": 0,
         "n_folds": 0,
         "stratified": True,
     }
     return arguments | changes
+
+
+OF_KNN = ("n_neighbors", "by_distance")
 
 
 def fixed() -> Any:
@@ -236,7 +240,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "KnnFitness": (lambda **k: _evaluate(_core.KnnFitness(**k)), knn(n_repeats=2, n_folds=3)),
     "CentroidFitness": (
         lambda **k: _evaluate(_core.CentroidFitness(**k)),
-        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"},
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN},
     ),
     "ScalerOptions": (
         lambda **k: scaled(k),
@@ -256,7 +260,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),
-        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"},
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN},
     ),
     "MaskFitness.set_splits": (
         lambda **k: _evaluate(_core.KnnFitness(**knn()), k),

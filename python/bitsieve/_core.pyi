@@ -242,6 +242,7 @@ class KnnFitness(GramFitness):
         n_folds: int,
         stratified: bool,
         n_neighbors: int,
+        by_distance: bool = False,
     ) -> None: ...
     def state(
         self, mask: NDArray[np.uint64], n_threads: int = ...
