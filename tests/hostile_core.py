@@ -240,6 +240,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **k: _evaluate(fresh(), groups=k),
         {"groups": GROUPS, "n_groups": 4},
     ),
+    "MaskFitness.set_weights": (
+        lambda **k: _evaluate(fresh(), weights=k),
+        {"weights": np.linspace(0.0, 1.0, len(GROUPS))},
+    ),
     "MaskFitness.evaluate": (
         fixed().evaluate,
         {
@@ -247,6 +251,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "seeds": SEEDS,
             "score": _core.Score("roc_auc", reads="probabilities"),
             "n_threads": 1,
+            "declined": np.zeros(2, bool),
         },
     ),
     "MaskFitness.evaluate fresh": (
@@ -262,9 +267,13 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "seeds": SEEDS,
             "score": _core.Score("accuracy"),
             "n_threads": 1,
+            "declined": np.zeros(2, bool),
         },
     ),
-    "MaskFitness.outputs": (fixed().outputs, {"words": WORDS, "seeds": SEEDS, "n_threads": 1}),
+    "MaskFitness.outputs": (
+        fixed().outputs,
+        {"words": WORDS, "seeds": SEEDS, "n_threads": 1, "declined": np.zeros(2, bool)},
+    ),
     "GramFitness.matrices": (fixed().matrices, {"words": WORDS, "n_threads": 1}),
     "KnnFitness.state": (fixed().state, {"mask": WORDS[0].copy(), "n_threads": 1}),
     "Score": (
@@ -385,12 +394,17 @@ def _go_on(search: Any, state: dict[str, Any]) -> None:
 
 
 def _evaluate(
-    fitness: Any, splits: dict[str, Any] | None = None, groups: dict[str, Any] | None = None
+    fitness: Any,
+    splits: dict[str, Any] | None = None,
+    groups: dict[str, Any] | None = None,
+    weights: dict[str, Any] | None = None,
 ) -> None:
     if splits is not None:
         fitness.set_splits(**splits)
     if groups is not None:
         fitness.set_groups(**groups)
+    if weights is not None:
+        fitness.set_weights(**weights)
     score = _core.Score("balanced_accuracy")
     fitness.evaluate(WORDS, SEEDS, score, 2)
     fitness.outputs(WORDS, SEEDS, 1)
@@ -525,7 +539,8 @@ def main() -> None:
     for name, (function, right) in CALLS.items():
         function(**right)
         for argument, value in right.items():
-            if isinstance(value, np.ndarray) and argument != "features":  # a copy is not aligned
+            # A copy of features is not aligned; declined is written to.
+            if isinstance(value, np.ndarray) and argument not in ("features", "declined"):
                 frozen = value.copy()
                 frozen.setflags(write=False)
                 function(**(right | {argument: frozen}))

@@ -39,6 +39,12 @@ void check_parts(const Lists& list, const Lists& begin, std::size_t n_splits,
   }
 }
 
+bool* declined_of(Declined& declined, std::size_t n_masks) {
+  if (!declined) return nullptr;
+  require(length(*declined) == n_masks, "declined must have one value a mask");
+  return declined->mutable_data();
+}
+
 }  // namespace
 
 Target make_target(const TargetArray& target, std::size_t n_samples, std::size_t n_classes) {
@@ -107,9 +113,18 @@ void PyFitness::set_groups(const Codes& groups, std::size_t n_groups) {
   fitness_->set_groups(std::move(copy), n_groups);
 }
 
+void PyFitness::set_weights(const Numbers& weights) {
+  check_numbers(weights, fitness_->source().n_samples(), "weights must have one finite number a sample");
+  std::vector<double> copy(weights.data(), weights.data() + weights.size());
+  for (const double weight : copy) require(weight >= 0, "weights must not be negative");
+  const py::gil_scoped_release release;  // another thread may hold the lock and want the GIL
+  fitness_->set_weights(std::move(copy));
+}
+
 Numbers PyFitness::evaluate(const WordArray& words, const WordArray& seeds, const Score& score,
-                            Threads n_threads) {
+                            Threads n_threads, Declined declined) {
   const std::size_t m = check_words(words, seeds);
+  bool* unanswered = declined_of(declined, m);
   const Scorer scorer(score, fitness_->target());
   Numbers out({m, n_splits()});
   double* scores = out.mutable_data();
@@ -117,17 +132,19 @@ Numbers PyFitness::evaluate(const WordArray& words, const WordArray& seeds, cons
   const std::uint64_t* keys = seeds.data();
   const py::gil_scoped_release release;
   const InterruptScope scope(python_interrupt);
-  fitness_->evaluate(data, m, keys, scorer, n_threads, scores);
+  fitness_->evaluate(data, m, keys, scorer, n_threads, scores, unanswered);
   return out;
 }
 
 Numbers PyFitness::evaluate_flips(const WordArray& base, const Lists& flips, const Lists& begin,
-                                  const WordArray& seeds, const Score& score, Threads n_threads) {
+                                  const WordArray& seeds, const Score& score, Threads n_threads,
+                                  Declined declined) {
   check_splits();
   const Word* words = check_mask(base);
   require(length(begin) >= 1, "begin must have n_masks + 1 entries");
   const std::size_t m = length(begin) - 1;
   require(length(seeds) == m, "seeds must have one value a mask");
+  bool* unanswered = declined_of(declined, m);
   check_ranges(begin, m, length(flips));
   const std::int64_t p = static_cast<std::int64_t>(fitness_->table().view().n_features);
   const std::int64_t* list = flips.data();
@@ -141,14 +158,17 @@ Numbers PyFitness::evaluate_flips(const WordArray& base, const Lists& flips, con
   const std::uint64_t* keys = seeds.data();
   const py::gil_scoped_release release;
   const InterruptScope scope(python_interrupt);
-  fitness_->evaluate_flips(words, list, starts, m, keys, scorer, n_threads, scores);
+  fitness_->evaluate_flips(words, list, starts, m, keys, scorer, n_threads, scores,
+                           unanswered);
   return out;
 }
 
 // Predicted classes (n_masks, n_tests), or None where the target is numbers, and values
 // (n_masks, n_tests, n_values), or None where the model has none.
-py::tuple PyFitness::outputs(const WordArray& words, const WordArray& seeds, Threads n_threads) {
+py::tuple PyFitness::outputs(const WordArray& words, const WordArray& seeds, Threads n_threads,
+                             Declined declined) {
   const std::size_t m = check_words(words, seeds);
+  bool* unanswered = declined_of(declined, m);
   py::object classes = py::none(), values = py::none();
   std::int32_t* given = nullptr;
   double* numbers = nullptr;
@@ -167,7 +187,7 @@ py::tuple PyFitness::outputs(const WordArray& words, const WordArray& seeds, Thr
   {
     const py::gil_scoped_release release;
     const InterruptScope scope(python_interrupt);
-    fitness_->outputs(data, m, keys, n_threads, given, numbers);
+    fitness_->outputs(data, m, keys, n_threads, given, numbers, unanswered);
   }
   return py::make_tuple(classes, values);
 }
@@ -304,13 +324,18 @@ void register_fitness(py::module_& module) {
            py::arg("test_begin").noconvert())
       .def("set_groups", &PyFitness::set_groups, py::arg("groups").noconvert(),
            py::arg("n_groups"))
+      .def("set_weights", &PyFitness::set_weights, py::arg("weights").noconvert())
+      .def_property_readonly("may_decline", &PyFitness::may_decline)
       .def("evaluate", &PyFitness::evaluate, py::arg("words").noconvert(),
-           py::arg("seeds").noconvert(), py::arg("score"), py::arg("n_threads"))
+           py::arg("seeds").noconvert(), py::arg("score"), py::arg("n_threads"),
+           py::arg("declined").noconvert() = py::none())
       .def("evaluate_flips", &PyFitness::evaluate_flips, py::arg("base").noconvert(),
            py::arg("flips").noconvert(), py::arg("begin").noconvert(),
-           py::arg("seeds").noconvert(), py::arg("score"), py::arg("n_threads"))
+           py::arg("seeds").noconvert(), py::arg("score"), py::arg("n_threads"),
+           py::arg("declined").noconvert() = py::none())
       .def("outputs", &PyFitness::outputs, py::arg("words").noconvert(),
-           py::arg("seeds").noconvert(), py::arg("n_threads"))
+           py::arg("seeds").noconvert(), py::arg("n_threads"),
+           py::arg("declined").noconvert() = py::none())
       .def("counters", &PyFitness::counters);
   py::class_<PyGram, PyFitness>(module, "GramFitness")
       .def("matrices", &PyGram::matrices, py::arg("words").noconvert(), py::arg("n_threads") = 1);

@@ -16,6 +16,8 @@ namespace bitsieve {
 
 using WordArray = Array<std::uint64_t>;
 using TargetArray = std::variant<Codes, Numbers>;
+// One a mask, to be written: which of them the model has no good answer for.
+using Declined = std::optional<Array<bool>>;
 
 class PyFitness {
  public:
@@ -29,11 +31,15 @@ class PyFitness {
   void set_splits(const Lists& train, const Lists& train_begin, const Lists& test,
                   const Lists& test_begin);
   void set_groups(const Codes& groups, std::size_t n_groups);
+  void set_weights(const Numbers& weights);
+  bool may_decline() const { return fitness_->may_decline(); }
   Numbers evaluate(const WordArray& words, const WordArray& seeds, const Score& score,
-                   Threads n_threads);
+                   Threads n_threads, Declined declined);
   Numbers evaluate_flips(const WordArray& base, const Lists& flips, const Lists& begin,
-                         const WordArray& seeds, const Score& score, Threads n_threads);
-  pybind11::tuple outputs(const WordArray& words, const WordArray& seeds, Threads n_threads);
+                         const WordArray& seeds, const Score& score, Threads n_threads,
+                         Declined declined);
+  pybind11::tuple outputs(const WordArray& words, const WordArray& seeds, Threads n_threads,
+                          Declined declined);
   pybind11::dict counters();
 
  protected:

@@ -180,12 +180,16 @@ class MaskFitness:
         test_begin: NDArray[np.int64],
     ) -> None: ...
     def set_groups(self, groups: NDArray[np.int32], n_groups: int) -> None: ...
+    def set_weights(self, weights: NDArray[np.float64]) -> None: ...
+    @property
+    def may_decline(self) -> bool: ...
     def evaluate(
         self,
         words: NDArray[np.uint64],
         seeds: NDArray[np.uint64],
         score: Score,
         n_threads: int,
+        declined: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float64]: ...
     def evaluate_flips(
         self,
@@ -195,9 +199,14 @@ class MaskFitness:
         seeds: NDArray[np.uint64],
         score: Score,
         n_threads: int,
+        declined: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float64]: ...
     def outputs(
-        self, words: NDArray[np.uint64], seeds: NDArray[np.uint64], n_threads: int
+        self,
+        words: NDArray[np.uint64],
+        seeds: NDArray[np.uint64],
+        n_threads: int,
+        declined: NDArray[np.bool_] | None = None,
     ) -> tuple[NDArray[np.int32] | None, NDArray[np.float64] | None]: ...
     def counters(self) -> dict[str, int]: ...
 

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import KFold, ShuffleSplit, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from bitsieve import Masks, _core
 from bitsieve.data import Table
@@ -32,9 +35,11 @@ class _Kernel:
     name = "prior"
     estimators = (DummyClassifier, DummyRegressor)
     make = _Prior
+    takes_scaler = True
 
     def refusal(self, problem: Problem) -> str | None:
-        return refusal_of_data(problem, ("classes", "probabilities", "numbers"))
+        reads: Any = ("classes", "probabilities", "numbers")
+        return refusal_of_data(problem, reads, weights=True)
 
 
 def _data(kind: str) -> tuple[Any, Any, Any]:
@@ -69,6 +74,71 @@ def test_any_target_is_scored_as_by_scikit_learn(kind: str) -> None:
                 np.testing.assert_allclose(found[m], expected, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("kind", ["numbers", "classes"])
+def test_weights_and_a_scaler_before_the_model(kind: str) -> None:
+    estimator, X, y = _data(kind)
+    weights = np.random.default_rng(1).integers(0, 5, 41) * 0.25
+    masks = np.array([[False] * 70, [True, False] * 35])
+    pipeline = make_pipeline("passthrough", make_pipeline(StandardScaler(), estimator))
+    for options in ({"cv": 3}, {"cv": 3, "n_repeats": 2, "resample": True}):
+        for model in (estimator, pipeline):
+            for scoring in ("r2",) if kind == "numbers" else ("accuracy", "neg_log_loss"):
+                given: dict[str, Any] = {"scoring": scoring, "sample_weight": weights, **options}
+                with register_kernel(_Kernel()):
+                    fitness = compile(model, X, y, **given)
+                assert type(fitness) is _Prior
+                assert type(fitness.problem.model) is type(estimator)
+                assert (fitness.problem.scaler is None) == (model is estimator)
+                general = compile(model, X, y, **given)
+                assert general.kernel is None
+                np.testing.assert_allclose(
+                    fitness.evaluate_splits(masks, 3), general.evaluate_splits(masks, 3), rtol=1e-12
+                )
+
+
+def test_masks_that_a_kernel_declines_are_scored_by_scikit_learn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = np.random.default_rng(0).normal(size=(40, 9)), np.arange(40) % 2
+    masks = np.random.default_rng(1).random((12, 9)) < 0.5
+    near = Masks.neighbors(masks[0], 9)
+    for scoring in ("roc_auc", "balanced_accuracy", "rand_score"):
+        given: dict[str, Any] = {"scoring": scoring, "cv": 3, "n_repeats": 2, "resample": True}
+        fitness = compile(KNeighborsClassifier(3), X, y, **given)
+        expected = fitness.evaluate_splits(masks, 7), fitness.evaluate_splits(near, 7)
+        core = fitness._core  # type: ignore[attr-defined]
+
+        class Declining:
+            n_tests, n_values, kind, may_decline = core.n_tests, core.n_values, core.kind, True
+
+            def _decline(self, words: Any, declined: Any) -> Any:
+                declined[:] = words[:, 0] % 3 == 1
+                return declined
+
+            def evaluate(self, *arguments: Any) -> Any:
+                scores = core.evaluate(*arguments)  # noqa: B023
+                scores[self._decline(arguments[0], arguments[-1])] = np.nan
+                return scores
+
+            def evaluate_flips(self, *arguments: Any) -> Any:
+                scores = core.evaluate_flips(*arguments)  # noqa: B023
+                scores[self._decline(near.words, arguments[-1])] = np.nan
+                return scores
+
+            def outputs(self, *arguments: Any) -> Any:
+                classes, values = core.outputs(*arguments)  # noqa: B023
+                values[self._decline(arguments[0], arguments[-1])] = np.nan
+                return classes, values
+
+        monkeypatch.setattr(fitness, "_core", Declining())
+        np.testing.assert_allclose(fitness.evaluate_splits(masks, 7), expected[0], rtol=1e-12)
+        np.testing.assert_allclose(fitness.evaluate_splits(near, 7), expected[1], rtol=1e-12)
+        n_declined = sum(
+            int((m.words[:, 0] % 3 == 1).sum()) for m in (Masks.from_bool(masks), near)
+        )
+        assert fitness.n_declined == n_declined > 0  # type: ignore[attr-defined]
+
+
 def test_a_model_of_no_pairs_speaks_of_none(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in ("numbers", "classes"):
         estimator, X, y = _data(kind)
@@ -97,6 +167,7 @@ def test_outputs_are_scored_in_batches_of_their_size(monkeypatch: pytest.MonkeyP
 
     class Counted:
         n_tests, n_values, kind, evaluate = core.n_tests, core.n_values, core.kind, core.evaluate
+        may_decline = core.may_decline
 
         def outputs(self, words: Any, *arguments: Any) -> Any:
             sizes.append(len(words))

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from bitsieve import BinarySPSA
 from bitsieve.evaluation import nested_cross_validate
@@ -47,6 +49,9 @@ def _own(estimator: Any, X: Any, y: Any) -> float:
     return 1.0
 
 
+TREE = DecisionTreeClassifier(max_depth=1, random_state=0)
+
+
 def test_what_is_served_and_why_the_rest_is_not() -> None:
     wide = X * np.where(np.arange(6) == 2, 1e25, 1.0)
     served: list[tuple[Any, dict[str, Any]]] = [
@@ -73,16 +78,19 @@ def test_what_is_served_and_why_the_rest_is_not() -> None:
     ]
     strangers = {
         Subclass(1): "Subclass",
-        LogisticRegression(): "LogisticRegression",
+        TREE: "DecisionTreeClassifier",
         DummyClassifier(): "DummyClassifier",
-        make_pipeline(KNN): "Pipeline of KNeighborsClassifier",
-        make_pipeline(StandardScaler(), GaussianNB()): "Pipeline of StandardScaler, GaussianNB",
+        make_pipeline(TREE): "Pipeline of DecisionTreeClassifier",
+        make_pipeline(StandardScaler(), TREE): "Pipeline of StandardScaler, DecisionTreeClassifier",
     }
     known = ", ".join(dict.fromkeys(e.rpartition(".")[2] for k in kernels() for e in k.estimators))
     refused += [
         (each, {}, f"no compiled kernel for {name}; there is one for {known}")
         for each, name in strangers.items()
     ]
+    unknown = make_pipeline(PCA(2), KNN)
+    told = "Pipeline of PCA, KNeighborsClassifier: PCA before a model has no kernel"
+    refused.append((unknown, {}, told))
     for estimator, options, reason in refused:
         fitness = compile(estimator, options.pop("X", X), Y, **options)
         assert (type(fitness), fitness.kernel) == (GeneralFitness, None)

@@ -322,7 +322,8 @@ class KnnFitness::Flips {
 
 bool KnnFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
                                     std::size_t n_masks, const TargetSplits& at,
-                                    const Scorer& scorer, int n_threads, double* scores) {
+                                    const Scorer& scorer, int n_threads, double* scores,
+                                    bool*) {
   if (n_neighbors_ != 1 || !fits(at.splits)) return false;
   if (!scorer.takes_hits() && target().n_classes > flip_classes) return false;
   const bool from_state = planner_.move_near(base, n_masks, n_threads);

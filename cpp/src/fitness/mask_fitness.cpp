@@ -1,6 +1,7 @@
 #include "bitsieve/fitness/mask_fitness.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 namespace bitsieve {
@@ -67,6 +68,15 @@ void MaskFitness::set_splits(Splits splits) {
   source_.set(std::move(splits));
 }
 
+void MaskFitness::set_weights(std::vector<double> weights) {
+  const Session session(*this);
+  if (!workers_.empty() || source_.n_splits() == 0) {
+    throw std::invalid_argument("weights are set after the splits, before the first evaluation");
+  }
+  target_.weights = std::move(weights);
+  if (source_.is_fixed()) fixed_target_ = SplitTarget(source_.fixed(), target_);
+}
+
 void MaskFitness::set_groups(std::vector<std::int32_t> groups, std::size_t n_groups) {
   const Session session(*this);
   if (!workers_.empty()) {  // some may keep folds
@@ -97,7 +107,7 @@ void MaskFitness::prepare(const MaskBatch& batch, int, std::vector<std::size_t>&
 }
 
 bool MaskFitness::evaluate_neighbors(const Word*, const std::int64_t*, std::size_t,
-                                     const TargetSplits&, const Scorer&, int, double*) {
+                                     const TargetSplits&, const Scorer&, int, double*, bool*) {
   return false;
 }
 
@@ -183,14 +193,11 @@ void MaskFitness::predict_empty(const TargetSplits& at, std::int32_t* classes, d
         row[0] = at.target.mean[s];
         continue;
       }
-      const std::int32_t* trained = at.target.train_of_class.data() + s * n_classes;
-      const auto prior = [&](std::size_t c) {
-        return static_cast<double>(trained[c]) / at.splits.n_train[s];
-      };
+      const double* prior = at.target.prior.data() + s * n_classes;
       if (n_values == 1) {
-        row[0] = prior(1) - 0.5;  // a decision: above zero is the second class
+        row[0] = prior[1] - 0.5;  // a decision: above zero is the second class
       } else {
-        for (std::size_t c = 0; c < n_values; ++c) row[c] = prior(c);
+        std::copy(prior, prior + n_values, row);
       }
     }
   }
@@ -217,7 +224,9 @@ void MaskFitness::score_empty(const TargetSplits& at, const Scorer& scorer, Work
 }
 
 void MaskFitness::score_mask(const MaskBatch& batch, std::size_t index, const TargetSplits& at,
-                             const Scorer& scorer, int n_threads, Worker& worker, double* out) {
+                             const Scorer& scorer, int n_threads, Worker& worker, double* out,
+                             bool* declined) {
+  if (declined != nullptr) *declined = false;
   if (count_bits(batch.masks + index * n_words_, n_words_) == 0) {
     score_empty(at, scorer, worker, out);
     return;
@@ -225,6 +234,8 @@ void MaskFitness::score_mask(const MaskBatch& batch, std::size_t index, const Ta
   const Way way = way_of(scorer);
   const std::size_t n_tests = at.splits.test_samples.size(), n_classes = target_.n_classes;
   Answer answer;
+  bool is_declined = false;
+  answer.declined = &is_declined;
   Outputs outputs;
   if (way == Way::values) {
     worker.values.resize(n_tests * n_values());
@@ -246,6 +257,11 @@ void MaskFitness::score_mask(const MaskBatch& batch, std::size_t index, const Ta
     answer.confusion = counted.confusion;
   }
   predict(batch.masks, index, at, n_threads, worker, answer);
+  if (is_declined) {
+    std::fill(out, out + at.splits.n_splits, std::numeric_limits<double>::quiet_NaN());
+    if (declined != nullptr) *declined = true;
+    return;
+  }
   if (!counts()) {
     counted.classes = answer.classes;
     count_classes(at.splits, counted);
@@ -260,27 +276,29 @@ void MaskFitness::score_mask(const MaskBatch& batch, std::size_t index, const Ta
 }
 
 void MaskFitness::evaluate_batch(const MaskBatch& batch, const Scorer& scorer, int n_threads,
-                                 double* scores) {
+                                 double* scores, bool* declined) {
   for_each_mask(batch, n_threads, [&](std::size_t m, const TargetSplits& at, Worker& worker,
                                       int threads) {
-    score_mask(batch, m, at, scorer, threads, worker, scores + m * source_.n_splits());
+    score_mask(batch, m, at, scorer, threads, worker, scores + m * source_.n_splits(),
+               declined == nullptr ? nullptr : declined + m);
   });
 }
 
 void MaskFitness::evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
-                           const Scorer& scorer, int n_threads, double* scores) {
+                           const Scorer& scorer, int n_threads, double* scores, bool* declined) {
   static_cast<void>(way_of(scorer));  // refuses what the model does not give
   const Session session(*this);
-  evaluate_batch({masks, n_masks, seeds}, scorer, n_threads, scores);
+  evaluate_batch({masks, n_masks, seeds}, scorer, n_threads, scores, declined);
 }
 
 void MaskFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
                                  const std::int64_t* begin, std::size_t n_masks,
                                  const std::uint64_t* seeds, const Scorer& scorer, int n_threads,
-                                 double* scores) {
+                                 double* scores, bool* declined) {
   static_cast<void>(way_of(scorer));  // refuses what the model does not give
   const Session session(*this);
   if (n_masks == 0) return;
+  if (declined != nullptr) std::fill(declined, declined + n_masks, false);
   bool single = true, shared = true;
   for (std::size_t m = 0; m < n_masks; ++m) {
     single = single && begin[m + 1] == begin[m] + 1;
@@ -288,7 +306,10 @@ void MaskFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
   }
   if (single && shared) {
     const TargetSplits at = splits_for(seeds[0], *workers(n_threads)[0]);
-    if (evaluate_neighbors(base, flips + begin[0], n_masks, at, scorer, n_threads, scores)) return;
+    if (evaluate_neighbors(base, flips + begin[0], n_masks, at, scorer, n_threads, scores,
+                           declined)) {
+      return;
+    }
   }
   std::vector<Word> words;
   for (std::size_t first = 0; first < n_masks; first += expanded_masks) {
@@ -302,23 +323,34 @@ void MaskFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
       }
     }
     evaluate_batch({words.data(), count, seeds + first, base, n_masks}, scorer, n_threads,
-                   scores + first * source_.n_splits());
+                   scores + first * source_.n_splits(),
+                   declined == nullptr ? nullptr : declined + first);
   }
 }
 
 void MaskFitness::outputs(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
-                          int n_threads, std::int32_t* classes, double* values) {
+                          int n_threads, std::int32_t* classes, double* values,
+                          bool* declined) {
   const Session session(*this);
   const std::size_t n_tests = source_.n_tests(), width = n_values();
   for_each_mask({masks, n_masks, seeds}, n_threads,
                 [&](std::size_t m, const TargetSplits& at, Worker& worker, int threads) {
                   Answer answer;
+                  bool is_declined = false;
+                  answer.declined = &is_declined;
                   if (classes != nullptr) answer.classes = classes + m * n_tests;
                   if (values != nullptr) answer.values = values + m * n_tests * width;
                   if (count_bits(masks + m * n_words_, n_words_) == 0) {
                     predict_empty(at, answer.classes, answer.values, width);
                   } else {
                     predict(masks, m, at, threads, worker, answer);
+                  }
+                  if (declined != nullptr) declined[m] = is_declined;
+                  if (!is_declined) return;
+                  if (classes != nullptr) std::fill_n(answer.classes, n_tests, 0);
+                  if (values != nullptr) {
+                    std::fill_n(answer.values, n_tests * width,
+                                std::numeric_limits<double>::quiet_NaN());
                   }
                 });
 }

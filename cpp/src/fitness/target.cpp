@@ -41,21 +41,37 @@ void count_classes(const Splits& splits, const Target& target, SplitTarget& out)
       ++out.train_of_class[s * n_classes + class_of(i)];
     });
   }
+  out.prior.assign(splits.n_splits * n_classes, 0.0);
   out.majority.assign(splits.n_splits, 0);
+  if (!target.weights.empty()) {
+    for_each_training(splits, n, [&](std::size_t i, std::size_t s) {
+      out.prior[s * n_classes + class_of(i)] += target.weights[i];
+    });
+  }
   for (std::size_t s = 0; s < splits.n_splits; ++s) {
-    const std::int32_t* counts = out.train_of_class.data() + s * n_classes;
-    out.majority[s] =
-        static_cast<std::int32_t>(std::max_element(counts, counts + n_classes) - counts);
+    double* prior = out.prior.data() + s * n_classes;
+    double total = static_cast<double>(splits.n_train[s]);
+    if (target.weights.empty()) {
+      for (std::size_t c = 0; c < n_classes; ++c) prior[c] = out.train_of_class[s * n_classes + c];
+    } else {
+      total = 0;
+      for (std::size_t c = 0; c < n_classes; ++c) total += prior[c];
+    }
+    out.majority[s] = static_cast<std::int32_t>(std::max_element(prior, prior + n_classes) - prior);
+    for (std::size_t c = 0; c < n_classes; ++c) prior[c] /= total;
   }
 }
 
 void average(const Splits& splits, const Target& target, SplitTarget& out) {
   out.mean.assign(splits.n_splits, 0.0);
-  for_each_training(splits, target.numbers.size(),
-                    [&](std::size_t i, std::size_t s) { out.mean[s] += target.numbers[i]; });
-  for (std::size_t s = 0; s < splits.n_splits; ++s) {
-    out.mean[s] /= static_cast<double>(splits.n_train[s]);
-  }
+  const bool weighted = !target.weights.empty();
+  std::vector<double> total(splits.n_splits, 0.0);
+  for_each_training(splits, target.numbers.size(), [&](std::size_t i, std::size_t s) {
+    const double weight = weighted ? target.weights[i] : 1;
+    out.mean[s] += weight * target.numbers[i];
+    total[s] += weight;
+  });
+  for (std::size_t s = 0; s < splits.n_splits; ++s) out.mean[s] /= total[s];
 }
 
 }  // namespace

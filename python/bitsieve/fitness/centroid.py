@@ -45,7 +45,7 @@ class _Kernel:
     make = CentroidFitness
 
     def refusal(self, problem: Problem) -> str | None:
-        estimator, most = problem.options.estimator, _core.matrix_samples
+        estimator, most = problem.model, _core.matrix_samples
         if estimator.metric != "euclidean":
             return f"metric {estimator.metric!r} has no kernel"
         if estimator.shrink_threshold is not None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bitsieve import _core
 from bitsieve.data.feature_major import make_feature_major
 from bitsieve.fitness.base import Fitness
+from bitsieve.fitness.general import GeneralFitness
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.output_scorer import OutputScorer
 from bitsieve.fitness.scoring import Reads, compiled_score, refusal_of_scoring
@@ -25,7 +26,9 @@ _TRIAL_SAMPLES, _TRIAL_FEATURES = 2048, 256
 _OUTPUT_NUMBERS = 1 << 20  # of a batch that scikit-learn scores: 8 MB
 
 
-def refusal_of_data(problem: Problem, reads: tuple[Reads, ...]) -> str | None:
+def refusal_of_data(
+    problem: Problem, reads: tuple[Reads, ...], *, weights: bool = False
+) -> str | None:
     """Return why no compiled model can serve scorer, table and splits, or None if one can.
 
     Parameters
@@ -33,6 +36,8 @@ def refusal_of_data(problem: Problem, reads: tuple[Reads, ...]) -> str | None:
     problem : Problem
     reads : tuple of {"classes", "probabilities", "decisions", "numbers"}
         What the model gives scorers to read.
+    weights : bool, default=False
+        Whether the model takes ``sample_weight``.
 
     Returns
     -------
@@ -41,7 +46,14 @@ def refusal_of_data(problem: Problem, reads: tuple[Reads, ...]) -> str | None:
     """
     table, splits, options = problem.table, problem.splits, problem.options
     if options.sample_weight is not None:
-        return "sample_weight has no kernel"
+        if not weights:
+            return "sample_weight has no kernel"
+        kind = options.sample_weight.dtype.kind
+        if (
+            kind not in "biuf"
+            or not (np.isfinite(options.sample_weight) & (options.sample_weight >= 0)).all()
+        ):
+            return "sample_weight that is negative or no number has no kernel"
     reason = refusal_of_scoring(options.estimator, options.scoring, reads)
     if reason is not None:
         return reason
@@ -61,6 +73,12 @@ class CompiledFitness(Fitness):
 
     A subclass names its ``kernel``, the class of its core in ``_core_class``, in :meth:`_settings`
     what that takes of the estimator, and in ``_least_classes`` how many it must have to train on.
+
+    Attributes
+    ----------
+    n_declined : int
+        Masks so far that the kernel had no good answer for, such as singular ones: their scores
+        are scikit-learn's. Which these are is a function of mask and splits alone.
     """
 
     _core_class: ClassVar[Any]
@@ -95,6 +113,10 @@ class CompiledFitness(Fitness):
             )
         elif splits.groups is not None:
             self._core.set_groups(splits.groups, splits.n_groups)
+        if options.sample_weight is not None:
+            self._core.set_weights(np.ascontiguousarray(options.sample_weight, dtype=np.float64))
+        self.n_declined = 0
+        self._general: GeneralFitness | None = None
 
     def _settings(self) -> dict[str, Any]:
         """Return what the core takes of the estimator."""
@@ -114,7 +136,7 @@ class CompiledFitness(Fitness):
             found = len(np.unique(codes[train]))
             if found < least:
                 raise ValueError(
-                    f"{type(self.problem.options.estimator).__name__} trains on at least {least} "
+                    f"{type(self.problem.model).__name__} trains on at least {least} "
                     f"classes, and split {k} trains on {found}; lower cv, or give folds that "
                     "spread the classes"
                 )
@@ -182,14 +204,18 @@ class CompiledFitness(Fitness):
             for seed in np.unique(seeds):
                 self._check_splits(self._splits.splits(int(seed)))
         scores: NDArray[np.float64]
+        declined = np.zeros(len(masks), dtype=bool) if self._core.may_decline else None
         if self._score is None:
             scores = np.full((len(masks), self.n_splits), np.nan)
         elif masks.is_compact:
             scores = self._core.evaluate_flips(
-                masks.base, masks.indices, masks.indptr, seeds, self._score, self._n_jobs
+                masks.base, masks.indices, masks.indptr, seeds, self._score, self._n_jobs, declined
             )
         else:
-            scores = self._core.evaluate(masks.words, seeds, self._score, self._n_jobs)
+            scores = self._core.evaluate(masks.words, seeds, self._score, self._n_jobs, declined)
+        if declined is not None and declined.any():
+            rows = np.flatnonzero(declined)
+            scores[rows] = self._ask_sklearn(masks[rows], seeds[rows])
         if self._is_accuracy:  # always defined
             return scores
         # What the core makes no score of, or calls undefined, scikit-learn does, on its outputs.
@@ -197,6 +223,14 @@ class CompiledFitness(Fitness):
         if missing.any():
             self._score_outputs(masks, seeds, np.flatnonzero(missing.any(axis=1)), scores)
         return scores
+
+    def _ask_sklearn(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Return scikit-learn's scores of masks that the kernel has no good answer for."""
+        with self._counter:
+            self.n_declined += len(masks)
+            if self._general is None:
+                self._general = GeneralFitness(self.problem, "the kernel declined")
+        return self._general._evaluate(masks, seeds)
 
     def _score_outputs(
         self,
@@ -211,9 +245,15 @@ class CompiledFitness(Fitness):
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
             keys = seeds[part]
-            classes, values = self._core.outputs(masks[part].words, keys, self._n_jobs)
+            declined = np.zeros(len(part), dtype=bool)
+            words = masks[part].words
+            classes, values = self._core.outputs(words, keys, self._n_jobs, declined)
             reads = None if values is None else self._core.kind
             for m, row in enumerate(part):
+                if declined[m]:
+                    if self._score is None:
+                        scores[row] = self._ask_sklearn(masks[[row]], keys[[m]])[0]
+                    continue
                 seed = int(keys[m]) if self.resample else 0
                 if seed not in known:
                     known = {seed: self._splits.splits(seed)}

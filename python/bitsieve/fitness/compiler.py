@@ -74,7 +74,7 @@ def compile(
         Table.
     sample_weight : array-like of shape (n_samples,), optional
         Passed to the estimator's ``fit`` (of a pipeline, to its last step's); scores are not
-        weighted. No kernel takes it.
+        weighted. Few kernels take it.
     random_state : int, RandomState or None
         For the shuffling of repeated fixed folds.
     n_jobs : int or None, default=None
@@ -132,8 +132,7 @@ def compile(
         raise ValueError(
             f"scoring must be one scorer (a name, a callable or None), got {type(scoring).__name__}"
         )
-    if hasattr(estimator, "_validate_params"):
-        estimator._validate_params()  # a kernel must not serve what fit would refuse
+    _validate(estimator)
     estimator = clone(estimator)  # a later change of the user's must not change the answers
     check_flag("copy", copy)
     table = _as_table(estimator, X, y)
@@ -190,6 +189,15 @@ def _say_what_it_takes(fitness: Fitness) -> None:
         UserWarning,
         stacklevel=3,
     )
+
+
+def _validate(estimator: Any) -> None:
+    """Refuse what fit would: a kernel must not serve it. A pipeline looks at its own alone."""
+    if hasattr(estimator, "_validate_params"):
+        estimator._validate_params()
+    for _, step in getattr(estimator, "steps", None) or ():
+        if step is not None and not isinstance(step, str):
+            _validate(step)
 
 
 def _as_table(estimator: Any, X: Any, y: Any) -> Table:

@@ -20,7 +20,9 @@ class GramCompiledFitness(CompiledFitness):
     pairs_of_samples = True
 
 
-def refusal_of_gram(problem: Problem, reads: tuple[Reads, ...]) -> str | None:
+def refusal_of_gram(
+    problem: Problem, reads: tuple[Reads, ...], *, weights: bool = False
+) -> str | None:
     """Return why no model of Gram matrices can serve, or None if one can.
 
     Parameters
@@ -28,13 +30,15 @@ def refusal_of_gram(problem: Problem, reads: tuple[Reads, ...]) -> str | None:
     problem : Problem
     reads : tuple of {"classes", "probabilities", "decisions", "numbers"}
         What the model gives scorers to read.
+    weights : bool, default=False
+        Whether the model takes ``sample_weight``.
 
     Returns
     -------
     str or None
         That of :func:`refusal_of_data`, or that squares of values overflow.
     """
-    reason = refusal_of_data(problem, reads)
+    reason = refusal_of_data(problem, reads, weights=weights)
     if reason is not None:
         return reason
     most = problem.table.max_abs

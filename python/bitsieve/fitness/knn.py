@@ -39,7 +39,7 @@ class KnnFitness(GramCompiledFitness):
 
     @property
     def _n_neighbors(self) -> int:
-        return int(self.problem.options.estimator.n_neighbors)
+        return int(self.problem.model.n_neighbors)
 
     def _settings(self) -> dict[str, Any]:
         return {"n_neighbors": self._n_neighbors}
@@ -68,7 +68,7 @@ class _Kernel:
     make = KnnFitness
 
     def refusal(self, problem: Problem) -> str | None:
-        estimator = problem.options.estimator
+        estimator = problem.model
         metric = estimator.metric
         if metric == "minkowski":
             metric = "euclidean"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from numpy.typing import NDArray
 
 from bitsieve.data import Table
 from bitsieve.fitness.describe import describe
+from bitsieve.fitness.pipelines import Parts, parts_of
 from bitsieve.fitness.splits import FixedSplits, FreshFolds
 
 __all__ = ["FitnessOptions", "Problem"]
@@ -56,6 +58,10 @@ class Problem:
     table : Table
         With a target; finite unless the estimator takes missing values.
     splits : FreshFolds or FixedSplits
+    model : scikit-learn estimator
+        The estimator, or of a pipeline of a scaler and a model the model.
+    scaler : scikit-learn transformer or None
+        That scaler, to be fitted to each training part.
 
     Examples
     --------
@@ -70,3 +76,16 @@ class Problem:
     options: FitnessOptions
     table: Table
     splits: FreshFolds | FixedSplits
+
+    @cached_property
+    def parts(self) -> Parts:
+        """The estimator taken apart."""
+        return parts_of(self.options.estimator)
+
+    @property
+    def model(self) -> Any:
+        return self.parts.model
+
+    @property
+    def scaler(self) -> Any:
+        return self.parts.scaler

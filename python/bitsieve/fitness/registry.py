@@ -52,6 +52,9 @@ class Kernel(Protocol):
         Classes that it serves under some of their parameters, as dotted names such as
         ``"sklearn.neighbors.KNeighborsClassifier"`` (then it imports nothing) or as classes. A
         subclass may answer otherwise, so it is another estimator.
+    takes_scaler : bool, optional
+        Whether it also serves a pipeline of a scaler and one of its estimators. It then reads the
+        parameters of ``problem.model`` and honours ``problem.scaler``.
     """
 
     @property
@@ -66,7 +69,7 @@ class Kernel(Protocol):
         Parameters
         ----------
         problem : Problem
-            Its estimator is of one of ``estimators``.
+            Its ``model`` is of one of ``estimators``.
 
         Returns
         -------
@@ -201,13 +204,21 @@ def serve(problem: Problem) -> Fitness:
     """
     estimator = problem.options.estimator
     known, reasons = kernels(), []
+    parts = problem.parts
     for kernel in known:
         if not _knows(kernel, estimator):
-            continue
+            if parts.model is estimator or not _knows(kernel, parts.model):
+                continue
+            if not getattr(kernel, "takes_scaler", False):
+                before = "a pipeline of" if parts.scaler is None else "a scaler before"
+                reasons.append(f"{before} {_name(parts.model)} has no kernel")
+                continue
         reason = kernel.refusal(problem)
         if reason is None:
             return kernel.make(problem)
         reasons.append(" ".join(reason.split()))
+    if parts.reason is not None:
+        reasons.append(parts.reason)
     if reasons:
         told = f"{_name(estimator)}: {'; '.join(dict.fromkeys(reasons))}"
     else:

@@ -37,7 +37,7 @@ class KnnFitness : public GramFitness {
   bool takes_all_threads() const override { return !planner_.has_matrices(); }
   bool evaluate_neighbors(const Word* base, const std::int64_t* flips, std::size_t n_masks,
                           const TargetSplits& at, const Scorer& scorer, int n_threads,
-                          double* scores) override;
+                          double* scores, bool* declined) override;
   Counters count() const override;
 
  private:

@@ -46,25 +46,31 @@ class MaskFitness {
   // or groups that fresh folds keep together, a number in [0, n_groups) a sample (refused later).
   void set_splits(Splits splits);
   void set_groups(std::vector<std::int32_t> groups, std::size_t n_groups);
+  // Weights of the samples in training, for a model that takes them: after the splits, before the
+  // first evaluation.
+  void set_weights(std::vector<double> weights);
 
   // scores[m * n_splits + s]. `seeds` has one a mask (of no effect with fixed splits).
+  // declined[m], where wanted: the model has no good answer for this mask; its scores are NaN.
   void evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
-                const Scorer& scorer, int n_threads, double* scores);
+                const Scorer& scorer, int n_threads, double* scores, bool* declined = nullptr);
 
   // The masks base XOR flips[begin[m] .. begin[m + 1]).
   void evaluate_flips(const Word* base, const std::int64_t* flips, const std::int64_t* begin,
                       std::size_t n_masks, const std::uint64_t* seeds, const Scorer& scorer,
-                      int n_threads, double* scores);
+                      int n_threads, double* scores, bool* declined = nullptr);
 
   // classes[m * n_tests + t] and values[(m * n_tests + t) * n_values + v] of the test samples, in
   // the order of Splits::test_samples; null where not wanted. An empty mask predicts the prior of
   // the training part, or its mean.
   void outputs(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds, int n_threads,
-               std::int32_t* classes, double* values);
+               std::int32_t* classes, double* values, bool* declined = nullptr);
 
   // What the values of a test sample are, and how many: none where a model says classes alone.
   virtual Outputs::Kind kind() const { return Outputs::Kind::none; }
   virtual std::size_t n_values() const { return 0; }
+  // Whether there may be masks that it has no good answer for, such as singular ones.
+  virtual bool may_decline() const { return false; }
 
   using Counters = std::vector<std::pair<const char*, std::uint64_t>>;
   Counters counters();
@@ -97,6 +103,9 @@ class MaskFitness {
     std::int32_t* confusion = nullptr;  // [n_splits][n_classes][n_classes] by true and given class
     std::int32_t* classes = nullptr;    // [n_tests]
     double* values = nullptr;           // [n_tests][n_values]
+    // Set where the model has no good answer for this mask under these splits: the rest is then
+    // left as it is. Whether it does is a function of both alone.
+    bool* declined = nullptr;
   };
 
   // Of a model that serves classes alone: refuse numbers, whose codes it would read.
@@ -124,7 +133,7 @@ class MaskFitness {
   // The scores must have the bits that evaluate() would give.
   virtual bool evaluate_neighbors(const Word* base, const std::int64_t* flips, std::size_t n_masks,
                                   const TargetSplits& at, const Scorer& scorer, int n_threads,
-                                  double* scores);
+                                  double* scores, bool* declined);
 
   // In a forked child, where nothing that another thread may have been changing is believed.
   virtual void forget_states() {}
@@ -165,14 +174,16 @@ class MaskFitness {
   void count_classes(const Splits& splits, const Answer& answer) const;
 
  private:
-  void evaluate_batch(const MaskBatch& batch, const Scorer& scorer, int n_threads, double* scores);
+  void evaluate_batch(const MaskBatch& batch, const Scorer& scorer, int n_threads, double* scores,
+                      bool* declined);
   enum class Way : std::uint8_t { hits, confusion, classes, values };
 
   // What a score is made of: the least that it needs. Of a score and a target alone, so that each
   // mask is scored the same way.
   Way way_of(const Scorer& scorer) const;
   void score_mask(const MaskBatch& batch, std::size_t index, const TargetSplits& at,
-                  const Scorer& scorer, int n_threads, Worker& worker, double* out);
+                  const Scorer& scorer, int n_threads, Worker& worker, double* out,
+                  bool* declined);
   void forget();
 
   std::shared_ptr<const Table> table_;

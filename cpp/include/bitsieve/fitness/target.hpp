@@ -14,6 +14,7 @@ struct Target {
   std::vector<std::int32_t> codes;  // in [0, n_classes)
   std::size_t n_classes = 0;        // 0 where the target is numbers
   std::vector<double> numbers;
+  std::vector<double> weights;  // of training samples, finite and not negative; empty: all alike
 
   bool is_classes() const { return n_classes > 0; }
 };
@@ -26,8 +27,9 @@ struct SplitTarget {
 
   std::vector<std::int32_t> test_of_class;   // [n_splits][n_classes]
   std::vector<std::int32_t> train_of_class;  // [n_splits][n_classes]
-  std::vector<std::int32_t> majority;        // [n_splits] most frequent class of training
-  std::vector<double> mean;                  // [n_splits] of the numbers of training
+  std::vector<double> prior;                 // [n_splits][n_classes] shares of training, weighted
+  std::vector<std::int32_t> majority;        // [n_splits] the class of the greatest share
+  std::vector<double> mean;                  // [n_splits] of the numbers of training, weighted
 };
 
 // The splits of one evaluation and what they hold of the target. Not owned.
