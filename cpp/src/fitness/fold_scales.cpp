@@ -7,7 +7,7 @@ namespace bitsieve {
 namespace {
 
 constexpr std::size_t kept_numbers = std::size_t{1} << 25;  // origins, and as many inverses: 512 MB
-constexpr std::size_t measured_features = 1024;             // between two looks at Ctrl-C
+constexpr std::size_t scales_at_once = 1024;             // between two looks at Ctrl-C
 
 }  // namespace
 
@@ -16,8 +16,8 @@ void FoldScales::measure(const std::vector<std::int32_t>& features, const Splits
                          double* origin, double* inverse) const {
   const std::size_t n_splits = splits.n_splits;
   std::vector<double> centers, scales, middles;
-  for (std::size_t begin = 0; begin < features.size(); begin += measured_features) {
-    const std::size_t m = std::min(measured_features, features.size() - begin);
+  for (std::size_t begin = 0; begin < features.size(); begin += scales_at_once) {
+    const std::size_t m = std::min(scales_at_once, features.size() - begin);
     centers.resize(m * n_splits);
     scales.resize(m * n_splits);
     const bool amid = origin_ == Origin::middle;
