@@ -320,6 +320,12 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         _core.SolverGram(_core.Table(**table())).raw,
         {"words": WORDS, "n_threads": 1},
     ),
+    "training_moments": (
+        lambda **k: _core.training_moments(_core.Table(**table()), **k),
+        SPLITS
+        | {"target": CODES, "n_classes": 2, "weights": np.ones(N), "mask": WORDS[0].copy()}
+        | {"keep": True, "n_threads": 1},
+    ),
     "KnnFitness.state": (fixed().state, {"mask": WORDS[0].copy(), "n_threads": 1}),
     "Score": (
         lambda **k: scores(k),

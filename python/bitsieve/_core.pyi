@@ -231,6 +231,27 @@ class SolverGram:
         self, words: NDArray[np.uint64], n_threads: int = ...
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
+def training_moments(
+    table: Table,
+    *,
+    target: NDArray[np.int32] | NDArray[np.float64],
+    n_classes: int,
+    weights: NDArray[np.float64],
+    train: NDArray[np.int64],
+    train_begin: NDArray[np.int64],
+    test: NDArray[np.int64],
+    test_begin: NDArray[np.int64],
+    mask: NDArray[np.uint64],
+    keep: bool,
+    n_threads: int = ...,
+) -> tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+]: ...
+
 class KnnFitness(GramFitness):
     def __init__(
         self,
