@@ -253,6 +253,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "FoldScaler.measure": (
         fold_scaler().measure,
         {"features": ROWS, "n_threads": 1, **SPLITS},
+    "GaussianBayesFitness": (
+        lambda **k: _evaluate(_core.GaussianBayesFitness(**k)),
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"}
+        | {"var_smoothing": 1e-9, "priors": np.array([0.25, 0.75])},
     ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),
@@ -301,6 +305,16 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"words": WORDS, "seeds": SEEDS, "n_threads": 1, "declined": np.zeros(2, bool)},
     ),
     "GramFitness.matrices": (fixed().matrices, {"words": WORDS, "n_threads": 1}),
+    "SolverGram": (lambda **k: _core.SolverGram(**k), {"table": _core.Table(**table())}),
+    "SolverGram.unit": (_core.SolverGram(_core.Table(**table())).unit, {"n_threads": 1}),
+    "SolverGram.matrices": (
+        _core.SolverGram(_core.Table(**table())).matrices,
+        {"words": WORDS, "n_threads": 1},
+    ),
+    "SolverGram.raw": (
+        _core.SolverGram(_core.Table(**table())).raw,
+        {"words": WORDS, "n_threads": 1},
+    ),
     "KnnFitness.state": (fixed().state, {"mask": WORDS[0].copy(), "n_threads": 1}),
     "Score": (
         lambda **k: scores(k),

@@ -221,6 +221,16 @@ class GramFitness(MaskFitness):
         NDArray[np.uint8],
     ]: ...
 
+class SolverGram:
+    def __init__(self, table: Table) -> None: ...
+    def unit(self, n_threads: int = ...) -> float: ...
+    def matrices(
+        self, words: NDArray[np.uint64], n_threads: int = ...
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.uint8]]: ...
+    def raw(
+        self, words: NDArray[np.uint64], n_threads: int = ...
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
 class KnnFitness(GramFitness):
     def __init__(
         self,
@@ -288,6 +298,20 @@ class CentroidFitness(GramFitness):
         n_repeats: int,
         n_folds: int,
         stratified: bool,
+    ) -> None: ...
+
+class GaussianBayesFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        var_smoothing: float,
+        priors: NDArray[np.float64] | None = ...,
     ) -> None: ...
 
 class PriorFitness(MaskFitness):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 
@@ -22,6 +22,7 @@ OTHER: dict[type, dict[str, Any]] = {
     KNeighborsRegressor: {"n_neighbors": 2},
     GaussianNB: {"var_smoothing": 0.1},
     NearestCentroid: {"shrink_threshold": 0.5},
+    LogisticRegression: {"C": 2.0},
     Ridge: {"alpha": 2.0},
 }
 
@@ -36,7 +37,10 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("knn", KNeighborsRegressor(3, weights="distance"), {"scoring": "r2", **FRESH}),
     ("centroid", NearestCentroid(), {}),
     ("centroid", NearestCentroid(), {"scoring": "balanced_accuracy", **FRESH}),
-    (None, GaussianNB(), {"resample": True, "cv": 2}),
+    ("gaussian_bayes", GaussianNB(), {}),
+    ("gaussian_bayes", GaussianNB(), {"scoring": "neg_log_loss", **FRESH}),
+    ("gaussian_bayes", GaussianNB(priors=[0.2, 0.3, 0.5]), {"scoring": "f1_macro", "groups": True}),
+    (None, LogisticRegression(), {"resample": True, "cv": 2}),
     (None, Ridge(), {"scoring": "r2", "cv": 2}),
 ]
 
@@ -57,6 +61,7 @@ def test_keeps_the_contract(case: Any) -> None:
     # scikit-learn takes milliseconds a mask: fewer of them, of fewer features.
     quick = kernel is not None
     X, codes = table(60, 70 if quick else 8, 3)
+    y = codes if kernel or is_classifier(estimator) else X[:, 0] - X[:, 3] + codes
     y = X[:, 0] - X[:, 3] + codes if is_regressor(estimator) else codes
     groups = np.arange(60) // 2 if options.get("groups") else None
 
