@@ -30,7 +30,8 @@ class PySolverGram {
   }
 
   // The matrices (n_masks, n, n) of centred columns, whether each is a sum of integers, and what it
-  // was made from: nothing (0), the kept state (1), as the first (2) or second (3) of a pair.
+  // was made from: nothing (0), the kept state (1), as the first (2) or second (3) of a pair, tables of
+  // the batch (4).
   py::tuple matrices(const WordArray& words, Threads n_threads) {
     const std::size_t m = check_masks(words), n = table_->n_samples();
     Numbers grams({m, n, n});
@@ -42,10 +43,10 @@ class PySolverGram {
       double* to = grams.mutable_data();
       const Word* masks = words.data();
       const py::gil_scoped_release release;
-      make(masks, m, n_threads, [&](std::size_t k, const SolverMatrix& made) {
+      make(masks, m, n_threads, [&](std::size_t k, std::uint8_t from, const SolverMatrix& made) {
         copy(made, to + k * n * n);
         is_fixed[k] = made.fixed;
-        origin[k] = static_cast<std::uint8_t>(gram_.origin(k));
+        origin[k] = from;
       });
     }
     return py::make_tuple(grams, fixed, origins);
@@ -60,7 +61,7 @@ class PySolverGram {
       double *to = grams.mutable_data(), *sum = sums.mutable_data();
       const Word* masks = words.data();
       const py::gil_scoped_release release;
-      make(masks, m, n_threads, [&](std::size_t k, const SolverMatrix& made) {
+      make(masks, m, n_threads, [&](std::size_t k, std::uint8_t, const SolverMatrix& made) {
         SolverShift shift;
         gram_.shift_of(masks + k * w, shift);
         double* out = to + k * n * n;
@@ -106,15 +107,20 @@ class PySolverGram {
   void make(const Word* masks, std::size_t m, int n_threads, Body&& body) {
     const InterruptScope scope(python_interrupt);
     const Session session(*this);
+    const std::size_t most = gram_.most_masks();
     std::vector<std::size_t> costs;
-    gram_.plan({masks, m, nullptr}, n_threads, costs);
     std::vector<SolverMatrix> own(static_cast<std::size_t>(std::min(n_threads, max_threads)));
-    const int inner = m == 1 ? n_threads : 1;
-    parallel_for_worker(m, n_threads, [&](std::size_t k, int worker) {
-      SolverMatrix& matrix = own[static_cast<std::size_t>(worker)];
-      gram_.make(masks, k, inner, matrix);
-      body(k, matrix);
-    });
+    gram_.columns(n_threads);
+    for (std::size_t first = 0; first < m; first += most) {
+      const Word* from = masks + first * gram_.n_words();
+      const std::size_t count = std::min(most, m - first);
+      gram_.plan({from, count, nullptr}, n_threads, costs);
+      parallel_for_worker(count, n_threads, [&](std::size_t k, int worker) {
+        SolverMatrix& matrix = own[static_cast<std::size_t>(worker)];
+        gram_.make(from, k, count == 1 ? n_threads : 1, matrix);
+        body(first + k, static_cast<std::uint8_t>(gram_.origin(k)), matrix);
+      });
+    }
   }
 
   void copy(const SolverMatrix& made, double* out) const {

@@ -112,6 +112,10 @@ void SolverGram::make(const Word* masks, std::size_t index, int n_threads,
       for (std::size_t k = 0; k < sum.size(); ++k) out.units[k] = sum[k] - first[k];
       break;
     }
+    case Origin::tables:
+      out.units.resize(ld() * ld());
+      tables_.copy(index, ld(), out.units.data());
+      break;
     case Origin::state:
       sum_units(mask, state_.get(), n_threads, out);
       break;
@@ -137,15 +141,17 @@ void SolverGram::sum_units(const Word* mask, const SolverState* from, int n_thre
 
 // Doubles of the integers, or of the values where the integers are too coarse; both triangles.
 void SolverGram::finish(const Word* mask, int n_threads, SolverMatrix& out) const {
-  const std::size_t ld = this->ld();
+  const std::size_t n = n_samples(), ld = this->ld();
   out.gram.resize(ld * ld);
   out.fixed = is_fine(mask, out);
   if (out.fixed) {
     const double unit = columns_->unit();
     for (std::size_t i = 0; i < ld; ++i) {
-      for (std::size_t j = i; j < ld; ++j) {
-        out.gram[i * ld + j] = static_cast<double>(out.units[i * ld + j]) * unit;
-      }
+      double* row = out.gram.data() + i * ld;
+      const std::int64_t* units = out.units.data() + i * ld;
+      const std::size_t end = i < n ? n : i;
+      for (std::size_t j = i; j < end; ++j) row[j] = static_cast<double>(units[j]) * unit;
+      std::fill(row + end, row + ld, 0.0);
     }
   } else {
     sum_doubles(mask, n_threads, out);
