@@ -29,7 +29,13 @@ from bitsieve.fitness.options import Problem
 
 __all__ = ["Kernel", "kernels", "register_kernel", "serve"]
 
-_BUILT_IN = ("bitsieve.fitness.knn", "bitsieve.fitness.centroid")
+_BUILT_IN = ("bitsieve.fitness.knn", "bitsieve.fitness.centroid", "bitsieve.fitness.gaussian_bayes")
+# The last one runs scikit-learn's own solvers: whoever has a kernel of its own is asked before.
+_BUILT_IN = (
+    "bitsieve.fitness.knn",
+    "bitsieve.fitness.centroid",
+    "bitsieve.fitness.factor",
+)
 _SHOWN = 8  # estimators in a message
 
 _lock = threading.Lock()
@@ -96,7 +102,7 @@ def kernels() -> tuple[Kernel, ...]:
     --------
     >>> from bitsieve.fitness import kernels
     >>> [kernel.name for kernel in kernels()]
-    ['knn', 'centroid']
+    ['knn', 'centroid', 'factor']
     """
     return _registered + tuple(importlib.import_module(name).KERNEL for name in _BUILT_IN)
 
