@@ -258,9 +258,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "FoldScaler.measure": (
         fold_scaler().measure,
         {"features": ROWS, "n_threads": 1, **SPLITS},
+    ),
     "GaussianBayesFitness": (
         lambda **k: _evaluate(_core.GaussianBayesFitness(**k)),
-        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"}
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
         | {"var_smoothing": 1e-9, "priors": np.array([0.25, 0.75])},
     ),
     "PriorFitness": (
