@@ -228,6 +228,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **k: _evaluate(_core.CentroidFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"},
     ),
+    "GaussianBayesFitness": (
+        lambda **k: _evaluate(_core.GaussianBayesFitness(**k)),
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"}
+        | {"var_smoothing": 1e-9, "priors": np.array([0.25, 0.75])},
+    ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"},

@@ -249,6 +249,20 @@ class CentroidFitness(GramFitness):
         stratified: bool,
     ) -> None: ...
 
+class GaussianBayesFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        var_smoothing: float,
+        priors: NDArray[np.float64] | None = ...,
+    ) -> None: ...
+
 class PriorFitness(MaskFitness):
     def __init__(
         self,

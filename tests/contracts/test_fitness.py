@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
@@ -21,6 +21,7 @@ OTHER: dict[type, dict[str, Any]] = {
     KNeighborsClassifier: {"n_neighbors": 2},
     GaussianNB: {"var_smoothing": 0.1},
     NearestCentroid: {"shrink_threshold": 0.5},
+    LogisticRegression: {"C": 2.0},
     Ridge: {"alpha": 2.0},
 }
 
@@ -32,7 +33,10 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("knn", KNeighborsClassifier(3), {"scoring": "f1_macro"}),
     ("centroid", NearestCentroid(), {}),
     ("centroid", NearestCentroid(), {"scoring": "balanced_accuracy", **FRESH}),
-    (None, GaussianNB(), {"resample": True, "cv": 2}),
+    ("gaussian_bayes", GaussianNB(), {}),
+    ("gaussian_bayes", GaussianNB(), {"scoring": "neg_log_loss", **FRESH}),
+    ("gaussian_bayes", GaussianNB(priors=[0.2, 0.3, 0.5]), {"scoring": "f1_macro", "groups": True}),
+    (None, LogisticRegression(), {"resample": True, "cv": 2}),
     (None, Ridge(), {"scoring": "r2", "cv": 2}),
 ]
 
@@ -53,7 +57,7 @@ def test_keeps_the_contract(case: Any) -> None:
     # scikit-learn takes milliseconds a mask: fewer of them, of fewer features.
     quick = kernel is not None
     X, codes = table(60, 70 if quick else 8, 3)
-    y = codes if kernel or isinstance(estimator, GaussianNB) else X[:, 0] - X[:, 3] + codes
+    y = codes if kernel or is_classifier(estimator) else X[:, 0] - X[:, 3] + codes
     groups = np.arange(60) // 2 if options.get("groups") else None
 
     def make(n_jobs: int, X: Any = X, y: Any = y, model: Any = estimator, **others: Any) -> Any:

@@ -29,7 +29,7 @@ from bitsieve.fitness.options import Problem
 
 __all__ = ["Kernel", "kernels", "register_kernel", "serve"]
 
-_BUILT_IN = ("bitsieve.fitness.knn", "bitsieve.fitness.centroid")
+_BUILT_IN = ("bitsieve.fitness.knn", "bitsieve.fitness.centroid", "bitsieve.fitness.gaussian_bayes")
 _SHOWN = 8  # estimators in a message
 
 _lock = threading.Lock()
