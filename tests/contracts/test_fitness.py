@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 
 from bitsieve.fitness import compile
 from bitsieve.testing import check_fitness
@@ -19,6 +19,7 @@ FRESH = {"resample": True, "n_repeats": 2}
 # Another model of each kind: its fingerprint must differ.
 OTHER: dict[type, dict[str, Any]] = {
     KNeighborsClassifier: {"n_neighbors": 2},
+    KNeighborsRegressor: {"n_neighbors": 2},
     GaussianNB: {"var_smoothing": 0.1},
     NearestCentroid: {"shrink_threshold": 0.5},
     LogisticRegression: {"C": 2.0},
@@ -31,6 +32,9 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("knn", KNeighborsClassifier(3), FRESH),
     ("knn", KNeighborsClassifier(1), {"scoring": "balanced_accuracy", "groups": True}),
     ("knn", KNeighborsClassifier(3), {"scoring": "f1_macro"}),
+    ("knn", KNeighborsClassifier(3, weights="distance"), FRESH),
+    ("knn", KNeighborsRegressor(3), {}),
+    ("knn", KNeighborsRegressor(3, weights="distance"), {"scoring": "r2", **FRESH}),
     ("centroid", NearestCentroid(), {}),
     ("centroid", NearestCentroid(), {"scoring": "balanced_accuracy", **FRESH}),
     ("gaussian_bayes", GaussianNB(), {}),
@@ -58,6 +62,7 @@ def test_keeps_the_contract(case: Any) -> None:
     quick = kernel is not None
     X, codes = table(60, 70 if quick else 8, 3)
     y = codes if kernel or is_classifier(estimator) else X[:, 0] - X[:, 3] + codes
+    y = X[:, 0] - X[:, 3] + codes if is_regressor(estimator) else codes
     groups = np.arange(60) // 2 if options.get("groups") else None
 
     def make(n_jobs: int, X: Any = X, y: Any = y, model: Any = estimator, **others: Any) -> Any:
@@ -77,7 +82,7 @@ def test_keeps_the_contract(case: Any) -> None:
             lambda n: make(n, X=changed),
             lambda n: make(n, y=y[::-1].copy()),
             lambda n: make(n, cv=4),
-            lambda n: make(n, scoring="f1_micro" if is_classifier(estimator) else "max_error"),
+            lambda n: make(n, scoring="f1_micro" if is_classifier(estimator) else "neg_max_error"),
             lambda n: make(n, model=clone(estimator).set_params(**OTHER[type(estimator)])),
             lambda n: make(n, resample=True, n_repeats=5),
         ],
