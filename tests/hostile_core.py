@@ -258,6 +258,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "FoldScaler.measure": (
         fold_scaler().measure,
         {"features": ROWS, "n_threads": 1, **SPLITS},
+    ),
     "GaussianBayesFitness": (
         lambda **k: _evaluate(_core.GaussianBayesFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}

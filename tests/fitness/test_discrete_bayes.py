@@ -1,4 +1,4 @@
-"""Naive Bayes of bits, counts and categories against scikit-learn, against twins, against itself."""
+"""Naive Bayes of bits, counts and categories against scikit-learn, twins, itself."""
 
 from __future__ import annotations
 

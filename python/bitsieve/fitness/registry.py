@@ -29,17 +29,14 @@ from bitsieve.fitness.options import Problem
 
 __all__ = ["Kernel", "kernels", "register_kernel", "serve"]
 
-<<<<<<< HEAD
-_BUILT_IN = ("bitsieve.fitness.knn", "bitsieve.fitness.centroid", "bitsieve.fitness.gaussian_bayes", "bitsieve.fitness.discrete_bayes")
-=======
-_BUILT_IN = ("bitsieve.fitness.knn", "bitsieve.fitness.centroid", "bitsieve.fitness.gaussian_bayes")
-# The last one runs scikit-learn's own solvers: whoever has a kernel of its own is asked before.
 _BUILT_IN = (
     "bitsieve.fitness.knn",
     "bitsieve.fitness.centroid",
+    "bitsieve.fitness.gaussian_bayes",
+    "bitsieve.fitness.discrete_bayes",
+    # The last one runs scikit-learn's own solvers: whoever has a kernel of its own is asked before.
     "bitsieve.fitness.factor",
 )
->>>>>>> main
 _SHOWN = 8  # estimators in a message
 
 _lock = threading.Lock()
@@ -105,13 +102,8 @@ def kernels() -> tuple[Kernel, ...]:
     Examples
     --------
     >>> from bitsieve.fitness import kernels
-<<<<<<< HEAD
     >>> [kernel.name for kernel in kernels()][:2]
     ['knn', 'centroid']
-=======
-    >>> [kernel.name for kernel in kernels()]
-    ['knn', 'centroid', 'factor']
->>>>>>> main
     """
     return _registered + tuple(importlib.import_module(name).KERNEL for name in _BUILT_IN)
 
