@@ -13,7 +13,6 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
-from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -128,7 +127,7 @@ def test_the_fall_back_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.records[0].fallback_reason == fitness.fallback_reason
     assert not said(logging.WARNING)
     caplog.clear()
-    selector = BinarySPSA(GaussianNB(), max_iter=1, n_repeats=1, random_state=0, n_jobs=1)
+    selector = BinarySPSA(LogisticRegression(), max_iter=1, n_repeats=1, random_state=0, n_jobs=1)
     nested_cross_validate(make_pipeline(StandardScaler(), selector), None, X, Y, cv=2)
     told = [line for line in said(logging.INFO) if line.startswith("scikit-learn")]
     assert len(told) == 1
@@ -162,22 +161,22 @@ class _Count:
 def test_kernels_of_ones_own_are_asked_first_and_the_last_one_before() -> None:
     own = [kernel.name for kernel in kernels()]
     assert own[0] == "knn"
-    both = ("sklearn.neighbors.KNeighborsClassifier", GaussianNB)
+    both = ("sklearn.neighbors.KNeighborsClassifier", DummyClassifier)
     with register_kernel(_Count("a", both)):
         assert compile(KNN, X, Y).evaluate([[True] * 3 + [False] * 3]) == [0.5]
         with register_kernel(_Count("b", both, "none on\nMondays")):
             assert [kernel.name for kernel in kernels()] == ["b", "a", *own]
-            assert compile(GaussianNB(), X, Y).kernel == "count"
+            assert compile(DummyClassifier(), X, Y).kernel == "count"
     nested = register_kernel(_Count("b", both, "none on\nMondays"))
     assert compile(KNN, X, Y).kernel == "knn"
     distances = KNeighborsClassifier(metric="manhattan")
     assert compile(distances, X, Y).fallback_reason == (
         "KNeighborsClassifier: none on Mondays; metric 'manhattan' has no kernel"
     )
-    assert compile(GaussianNB(), X, Y).fallback_reason == "GaussianNB: none on Mondays"
+    assert compile(DummyClassifier(), X, Y).fallback_reason == "DummyClassifier: none on Mondays"
     fallback = compile(Ridge(), X, Y).fallback_reason
     assert fallback is not None
-    assert "there is one for KNeighborsClassifier, GaussianNB" in fallback
+    assert "there is one for KNeighborsClassifier, DummyClassifier" in fallback
     with pytest.raises(ValueError, match="a kernel named 'b' is registered already; give yours"):
         register_kernel(_Count("b", ()))
     nested.close()

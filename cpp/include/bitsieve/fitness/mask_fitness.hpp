@@ -117,6 +117,9 @@ class MaskFitness {
   // costs[m] is on any scale; dear masks go first.
   virtual void prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs);
 
+  // Larger batches are prepared in parts.
+  virtual std::size_t most_masks() const { return static_cast<std::size_t>(-1); }
+
   // Mask `index` of the batch, which is not empty. Several threads ask at once, each with a worker
   // of its own; `n_threads` is above 1 only where nobody else does.
   virtual void predict(const Word* masks, std::size_t index, const TargetSplits& at, int n_threads,
