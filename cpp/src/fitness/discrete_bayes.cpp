@@ -23,38 +23,13 @@ inline void add_lanes(const double* values, double weight, double* sum, double* 
   }
 }
 
+// sum + rest by class, of a sample.
 template <bool whole>
-void add_classes(const TargetSplits& at, const Target& target, const double* values,
-                 std::size_t first, std::size_t last, double* sums, double* scratch) {
-  constexpr std::size_t lanes = additive_lanes;
-  const Splits& splits = at.splits;
-  const std::size_t n = target.codes.size(), width = target.n_classes * lanes;
-  const auto add = [&](std::size_t i, double* sum, double* rest) {
-    const std::size_t c = static_cast<std::size_t>(target.codes[i]) * lanes;
-    const double weight = whole || target.weights.empty() ? 1.0 : target.weights[i];
-    add_lanes<whole>(values + i * lanes, weight, sum + c, rest + c);
-  };
-  double *all = scratch, *all_rest = all + width, *part = all_rest + width, *rest = part + width;
-  if (splits.complementary) {
-    std::fill_n(all, 2 * width, 0.0);
-    for (std::size_t i = 0; i < n; ++i) add(i, all, all_rest);
-  }
-  for (std::size_t s = first; s < last; ++s, sums += width) {
-    std::fill_n(part, 2 * width, 0.0);
-    if (splits.complementary) {
-      for (std::int64_t k = splits.test_begin[s]; k < splits.test_begin[s + 1]; ++k) {
-        add(static_cast<std::size_t>(splits.test_samples[static_cast<std::size_t>(k)]), part, rest);
-      }
-      for (std::size_t k = 0; k < width; ++k) {
-        sums[k] = std::max((all[k] - part[k]) + (all_rest[k] - rest[k]), 0.0);
-      }
-    } else {
-      for (std::size_t i = 0; i < n; ++i) {
-        if (get_bit(splits.training.data() + i * splits.n_words, s)) add(i, part, rest);
-      }
-      for (std::size_t k = 0; k < width; ++k) sums[k] = part[k] + rest[k];
-    }
-  }
+inline void add_sample(const Target& target, const double* values, std::size_t i, double* sum,
+                       double* rest) {
+  const std::size_t c = static_cast<std::size_t>(target.codes[i]) * additive_lanes;
+  const double weight = whole || target.weights.empty() ? 1.0 : target.weights[i];
+  add_lanes<whole>(values + i * additive_lanes, weight, sum + c, rest + c);
 }
 
 }  // namespace
@@ -75,6 +50,7 @@ DiscreteBayesFitness::DiscreteBayesFitness(std::shared_ptr<const Table> table, T
 void DiscreteBayesFitness::learn(Learnt& learnt, const TargetSplits& at) const {
   const Splits& splits = at.splits;
   const std::size_t n_classes = target().n_classes, n = target().codes.size();
+  learnt.has_refused = std::any_of(refused_.begin(), refused_.end(), [](bool is) { return is; });
   learnt.weight.assign(splits.n_splits * n_classes, 0.0);
   for (std::size_t k = 0; k < learnt.weight.size(); ++k) {
     learnt.weight[k] = static_cast<double>(at.target.train_of_class[k]);
@@ -123,6 +99,13 @@ bool DiscreteBayesFitness::declines(const State& state, const TargetSplits&,
   });
 }
 
+bool DiscreteBayesFitness::may_decline_near(const State& state, const TargetSplits&,
+                                            const std::vector<std::int32_t>&, std::int32_t,
+                                            const double*) const {
+  const Learnt& learnt = static_cast<const Learnt&>(state);
+  return learnt.is_refused || learnt.has_refused;
+}
+
 void DiscreteBayesFitness::offsets(const State& state, const TargetSplits&, std::size_t split,
                                    const SplitSums&, const double*, const double*,
                                    const Offsets& out) const {
@@ -134,14 +117,45 @@ void DiscreteBayesFitness::offsets(const State& state, const TargetSplits&, std:
   }
 }
 
+void DiscreteBayesFitness::add_totals(const double* values, bool whole, double* totals) const {
+  const std::size_t width = target().n_classes * lanes;
+  std::fill_n(totals, 2 * width, 0.0);
+  for (std::size_t i = 0; i < target().codes.size(); ++i) {
+    if (whole && target().weights.empty()) {
+      add_sample<true>(target(), values, i, totals, totals + width);
+    } else {
+      add_sample<false>(target(), values, i, totals, totals + width);
+    }
+  }
+}
+
 void DiscreteBayesFitness::add_training(const TargetSplits& at, const double* values,
-                                        std::size_t first, std::size_t last, bool whole,
+                                        const double* totals, std::size_t split, bool whole,
                                         double* sums, Scratch& scratch) const {
-  scratch.resize(4 * target().n_classes * lanes);
-  if (whole && target().weights.empty()) {
-    add_classes<true>(at, target(), values, first, last, sums, scratch.data());
+  const Splits& splits = at.splits;
+  const std::size_t width = target().n_classes * lanes;
+  scratch.assign(width, 0.0);
+  std::fill_n(sums, width, 0.0);
+  double* rest = scratch.data();
+  const auto add = [&](std::size_t i) {
+    if (whole && target().weights.empty()) {
+      add_sample<true>(target(), values, i, sums, rest);
+    } else {
+      add_sample<false>(target(), values, i, sums, rest);
+    }
+  };
+  if (splits.complementary) {
+    for (std::int64_t k = splits.test_begin[split]; k < splits.test_begin[split + 1]; ++k) {
+      add(static_cast<std::size_t>(splits.test_samples[static_cast<std::size_t>(k)]));
+    }
+    for (std::size_t k = 0; k < width; ++k) {
+      sums[k] = std::max((totals[k] - sums[k]) + (totals[width + k] - rest[k]), 0.0);
+    }
   } else {
-    add_classes<false>(at, target(), values, first, last, sums, scratch.data());
+    for (std::size_t i = 0; i < target().codes.size(); ++i) {
+      if (get_bit(splits.training.data() + i * splits.n_words, split)) add(i);
+    }
+    for (std::size_t k = 0; k < width; ++k) sums[k] += rest[k];
   }
 }
 

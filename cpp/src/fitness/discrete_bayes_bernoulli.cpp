@@ -60,48 +60,52 @@ std::unique_ptr<AdditiveFitness::State> BernoulliFitness::make_state(const Targe
   return chances;
 }
 
+// The bits, as numbers, and their totals.
+std::size_t BernoulliFitness::block_size(const State&) const {
+  return target().codes.size() * lanes + totals_size();
+}
+
+void BernoulliFitness::begin_block(const State&, const FeatureBlock& block) const {
+  const std::size_t size = target().codes.size() * lanes;
+  for (std::size_t k = 0; k < size; ++k) block.kept[k] = block.values[k] > threshold_ ? 1.0 : 0.0;
+  add_totals(block.kept, true, block.kept + size);
+}
+
 void BernoulliFitness::terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
-                             const double*, bool, std::size_t first, std::size_t last, double* out,
+                             const double*, bool, std::size_t split, double* out,
                              Scratch& scratch) const {
   const Chances& chances = static_cast<const Chances&>(state);
-  const std::size_t n = target().codes.size(), n_classes = target().n_classes;
-  const std::size_t width = n_classes * lanes;
+  const std::size_t n_classes = target().n_classes, width = n_classes * lanes;
   const double alpha = options().alpha;
-  Scratch memory(n * lanes + (last - first + 2) * width);
-  double* bits = memory.data();
-  double* counts = bits + n * lanes;
-  double* yes = counts + (last - first) * width;
-  double* no = yes + width;
-  for (std::size_t k = 0; k < n * lanes; ++k) bits[k] = block.values[k] > threshold_ ? 1.0 : 0.0;
-  add_training(at, bits, first, last, true, counts, scratch);
-  for (std::size_t s = first; s < last; ++s, counts += width) {
-    const double* weight = chances.weight.data() + s * n_classes;
-    for (std::size_t c = 0; c < n_classes; ++c) {
-      if (weight[c] == 0) continue;
-      const double log_weight = std::log(weight[c] + alpha * 2);
-      for (std::size_t k = c * lanes; k < (c + 1) * lanes; ++k) {
-        if (target().weights.empty()) {
-          const std::size_t place =
-              chances.begin[s * n_classes + c] + static_cast<std::size_t>(counts[k]);
-          yes[k] = chances.yes[place];
-          no[k] = chances.no[place];
-        } else {
-          yes[k] = std::log(counts[k] + alpha) - log_weight;
-          no[k] = std::log(1 - std::exp(yes[k]));
-        }
+  const double* bits = block.kept;
+  Scratch counts(width), yes(width), no(width);
+  add_training(at, bits, bits + target().codes.size() * lanes, split, true, counts.data(), scratch);
+  const double* weight = chances.weight.data() + split * n_classes;
+  for (std::size_t c = 0; c < n_classes; ++c) {
+    if (weight[c] == 0) continue;
+    const double log_weight = std::log(weight[c] + alpha * 2);
+    for (std::size_t k = c * lanes; k < (c + 1) * lanes; ++k) {
+      if (target().weights.empty()) {
+        const std::size_t place =
+            chances.begin[split * n_classes + c] + static_cast<std::size_t>(counts[k]);
+        yes[k] = chances.yes[place];
+        no[k] = chances.no[place];
+      } else {
+        yes[k] = std::log(counts[k] + alpha) - log_weight;
+        no[k] = std::log(1 - std::exp(yes[k]));
       }
     }
-    make_costs<lanes>(weight, n_classes, yes);
-    make_costs<lanes>(weight, n_classes, no);
-    const std::int32_t* tests = at.splits.test_samples.data() + at.splits.test_begin[s];
-    const auto n_tests =
-        static_cast<std::size_t>(at.splits.test_begin[s + 1] - at.splits.test_begin[s]);
-    for (std::size_t c = 0; c < n_classes; ++c) {
-      const double *if_yes = yes + c * lanes, *if_no = no + c * lanes;
-      for (std::size_t k = 0; k < n_tests; ++k, out += lanes) {
-        const double* bit = bits + static_cast<std::size_t>(tests[k]) * lanes;
-        for (std::size_t l = 0; l < lanes; ++l) out[l] = bit[l] > 0 ? if_yes[l] : if_no[l];
-      }
+  }
+  make_costs<lanes>(weight, n_classes, yes.data());
+  make_costs<lanes>(weight, n_classes, no.data());
+  const std::int32_t* tests = at.splits.test_samples.data() + at.splits.test_begin[split];
+  const auto n_tests =
+      static_cast<std::size_t>(at.splits.test_begin[split + 1] - at.splits.test_begin[split]);
+  for (std::size_t c = 0; c < n_classes; ++c) {
+    const double *if_yes = yes.data() + c * lanes, *if_no = no.data() + c * lanes;
+    for (std::size_t k = 0; k < n_tests; ++k, out += lanes) {
+      const double* bit = bits + static_cast<std::size_t>(tests[k]) * lanes;
+      for (std::size_t l = 0; l < lanes; ++l) out[l] = bit[l] > 0 ? if_yes[l] : if_no[l];
     }
   }
 }

@@ -34,81 +34,80 @@ MultinomialFitness::MultinomialFitness(std::shared_ptr<const Table> table, Targe
   }
 }
 
-void MultinomialFitness::terms(const State& state, const TargetSplits& at,
-                               const FeatureBlock& block, const double*, bool, std::size_t first,
-                               std::size_t last, double* out, Scratch& scratch) const {
-  const Learnt& learnt = static_cast<const Learnt&>(state);
-  const std::size_t n_classes = target().n_classes, width = n_classes * lanes;
-  const double alpha = options().alpha;
-  Scratch memory((last - first + 1) * width);
-  double* counts = memory.data();
-  double* costs = counts + (last - first) * width;
-  add_training(at, block.values, first, last, false, counts, scratch);
-  for (std::size_t s = first; s < last; ++s, counts += width) {
-    const double* weight = learnt.weight.data() + s * n_classes;
-    double least[lanes], all[lanes];
-    std::fill_n(least, lanes, std::numeric_limits<double>::infinity());
-    std::fill_n(all, lanes, 0.0);
-    for (std::size_t c = 0; complement_ && c < n_classes; ++c) {
-      for (std::size_t l = 0; l < lanes; ++l) all[l] += counts[c * lanes + l];
-    }
-    for (std::size_t c = 0; c < n_classes; ++c) {
-      for (std::size_t l = 0; l < lanes; ++l) {
-        const std::size_t k = c * lanes + l;
-        counts[k] = complement_ ? std::max(all[l] + alpha - counts[k], alpha) : counts[k] + alpha;
-        if (weight[c] == 0) {
-          counts[k] = costs[k] = 0;
-          continue;
-        }
-        const double log = std::log(counts[k]);
-        costs[k] = complement_ ? log : -log;
-        least[l] = std::min(least[l], costs[k]);
-      }
-    }
-    for (std::size_t c = 0; c < n_classes; ++c) {
-      if (weight[c] == 0) continue;
-      for (std::size_t l = 0; l < lanes; ++l) costs[c * lanes + l] -= least[l];
-    }
-    const std::int32_t* tests = at.splits.test_samples.data() + at.splits.test_begin[s];
-    const auto n_tests =
-        static_cast<std::size_t>(at.splits.test_begin[s + 1] - at.splits.test_begin[s]);
-    for (std::size_t c = 0; c < n_classes; ++c) {
-      const double* cost = costs + c * lanes;
-      for (std::size_t k = 0; k < n_tests; ++k, out += lanes) {
-        const double* x = block.values + static_cast<std::size_t>(tests[k]) * lanes;
-        for (std::size_t l = 0; l < lanes; ++l) out[l] = x[l] * cost[l];
-      }
-    }
-    for (std::size_t k = 0; k < n_tests; ++k, out += lanes) {
-      const double* x = block.values + static_cast<std::size_t>(tests[k]) * lanes;
-      std::copy(x, x + lanes, out);
-    }
-    std::copy(counts, counts + width, out);
-    out += width;
-  }
+std::size_t MultinomialFitness::block_size(const State&) const { return totals_size(); }
+
+void MultinomialFitness::begin_block(const State&, const FeatureBlock& block) const {
+  add_totals(block.values, false, block.kept);
 }
 
-// E times log T_c, of complements less log T_c. Where T_c may be wrong by a share of it, factors are
-// raised by more than one for all classes alike: E's own error then allows for that of the logarithm.
+void MultinomialFitness::terms(const State& state, const TargetSplits& at,
+                               const FeatureBlock& block, const double*, bool, std::size_t split,
+                               double* out, Scratch& scratch) const {
+  const std::size_t n_classes = target().n_classes, width = n_classes * lanes;
+  const double* weight = static_cast<const Learnt&>(state).weight.data() + split * n_classes;
+  const double alpha = options().alpha;
+  Scratch counts(width), costs(width);
+  add_training(at, block.values, block.kept, split, false, counts.data(), scratch);
+  double least[lanes], all[lanes];
+  std::fill_n(least, lanes, std::numeric_limits<double>::infinity());
+  std::fill_n(all, lanes, 0.0);
+  for (std::size_t k = 0; complement_ && k < width; ++k) all[k % lanes] += counts[k];
+  for (std::size_t c = 0; c < n_classes; ++c) {
+    for (std::size_t l = 0; l < lanes; ++l) {
+      const std::size_t k = c * lanes + l;
+      counts[k] = complement_ ? std::max(all[l] + alpha - counts[k], alpha) : counts[k] + alpha;
+      if (weight[c] == 0) {
+        counts[k] = costs[k] = 0;
+        continue;
+      }
+      costs[k] = complement_ ? std::log(counts[k]) : -std::log(counts[k]);
+      least[l] = std::min(least[l], costs[k]);
+    }
+  }
+  for (std::size_t c = 0; c < n_classes; ++c) {
+    if (weight[c] == 0) continue;
+    for (std::size_t l = 0; l < lanes; ++l) costs[c * lanes + l] -= least[l];
+  }
+  const std::int32_t* tests = at.splits.test_samples.data() + at.splits.test_begin[split];
+  const auto n_tests =
+      static_cast<std::size_t>(at.splits.test_begin[split + 1] - at.splits.test_begin[split]);
+  for (std::size_t c = 0; c < n_classes; ++c) {
+    const double* cost = costs.data() + c * lanes;
+    for (std::size_t k = 0; k < n_tests; ++k, out += lanes) {
+      const double* x = block.values + static_cast<std::size_t>(tests[k]) * lanes;
+      for (std::size_t l = 0; l < lanes; ++l) out[l] = x[l] * cost[l];
+    }
+  }
+  for (std::size_t k = 0; k < n_tests; ++k, out += lanes) {
+    const double* x = block.values + static_cast<std::size_t>(tests[k]) * lanes;
+    std::copy(x, x + lanes, out);
+  }
+  std::copy(counts.begin(), counts.end(), out);
+}
+
+// E times log T_c, of complements less log T_c. Where T_c may be wrong factors are raised for all
+// classes alike, by how much that share is of T_c: E's own error then allows for the logarithm's.
 void MultinomialFitness::offsets(const State& state, const TargetSplits& at, std::size_t split,
                                  const SplitSums& sums, const double* params,
                                  const double* reference, const Offsets& out) const {
   DiscreteBayesFitness::offsets(state, at, split, sums, params, reference, out);
   const std::size_t n_classes = target().n_classes;
   const double* weight = static_cast<const Learnt&>(state).weight.data() + split * n_classes;
-  const double raised = sums.share > 0 ? 1.25 : 0.0;
-  double least[lanes];
+  double least[lanes], raised[lanes];
   std::fill_n(least, lanes, std::numeric_limits<double>::infinity());
+  std::fill_n(raised, lanes, 0.0);
   for (std::size_t c = 0; c < n_classes; ++c) {
     for (std::size_t l = 0; weight[c] > 0 && l < lanes; ++l) {
       const double log = std::log(sums.sums[c * lanes + l]);
       out.factor[c * lanes + l] = complement_ ? -log : log;
       least[l] = std::min(least[l], out.factor[c * lanes + l]);
+      if (sums.share == 0) continue;
+      raised[l] = std::max(raised[l], 1.25 * sums.magnitudes[c * lanes + l] / sums.sums[c * lanes + l]);
     }
   }
   for (std::size_t c = 0; c < n_classes; ++c) {
     if (weight[c] == 0) continue;
-    for (std::size_t l = 0; l < lanes; ++l) out.factor[c * lanes + l] += raised - least[l];
+    for (std::size_t l = 0; l < lanes; ++l) out.factor[c * lanes + l] += raised[l] - least[l];
     if (complement_) std::fill_n(out.offset + c * lanes, lanes, 0.0);
   }
 }
@@ -147,6 +146,17 @@ void MultinomialFitness::predict(const Word* masks, std::size_t index, const Tar
       if (answer.values != nullptr) values(costs.data(), answer.values + t * n_values());
     }
   }
+}
+
+// Such masks are not told from sums.
+bool MultinomialFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
+                                            std::size_t n_masks, const TargetSplits& at,
+                                            const Scorer& scorer, int n_threads, double* scores,
+                                            bool* declined) {
+  const std::size_t size = count_bits(base, n_words());
+  return size != 0 && size != 2 &&
+         DiscreteBayesFitness::evaluate_neighbors(base, flips, n_masks, at, scorer, n_threads,
+                                                  scores, declined);
 }
 
 }  // namespace bitsieve

@@ -40,22 +40,31 @@ class DiscreteBayesFitness : public AdditiveFitness {
     std::vector<double> weight;     // [n_splits][n_classes] of training
     std::vector<double> log_prior;  // [n_splits][n_classes], minus infinity where there is none
     bool is_refused = false;        // a training part without weight, or a class of it
+    bool has_refused = false;       // a feature, whatever the mask
   };
 
   Sums sums(const State&, bool) const override { return {0, 0}; }
   std::unique_ptr<State> make_state(const TargetSplits& at) const override;
   bool declines(const State& state, const TargetSplits& at,
                 const std::vector<std::int32_t>& features, const double* params) const override;
+  bool may_decline_near(const State& state, const TargetSplits& at,
+                        const std::vector<std::int32_t>& base, std::int32_t flip,
+                        const double* params) const override;
   void offsets(const State& state, const TargetSplits& at, std::size_t split,
                const SplitSums& sums, const double* params, const double* reference,
                const Offsets& out) const override;
 
   void learn(Learnt& learnt, const TargetSplits& at) const;
 
-  // sums[(s - first) * n_classes + c][lanes] over the training samples of a class, of weight times
-  // value. Whole: weights are 1 and values whole numbers, so that sums are exact anyway.
-  void add_training(const TargetSplits& at, const double* values, std::size_t first,
-                    std::size_t last, bool whole, double* sums, Scratch& scratch) const;
+  // Of a block's sums over all samples, by class, in twice the digits.
+  std::size_t totals_size() const { return 2 * target().n_classes * lanes; }
+  void add_totals(const double* values, bool whole, double* totals) const;
+
+  // sums[c][lanes] over the training samples of a class in a split, of weight times value, from the
+  // totals where these samples are all but those that are tested. Whole: values are whole numbers,
+  // so that sums without weights are exact anyway.
+  void add_training(const TargetSplits& at, const double* values, const double* totals,
+                    std::size_t split, bool whole, double* sums, Scratch& scratch) const;
 
   const DiscreteOptions& options() const { return options_; }
   double weight_of(std::size_t sample) const {
@@ -76,9 +85,11 @@ class BernoulliFitness : public DiscreteBayesFitness {
 
  protected:
   std::unique_ptr<State> make_state(const TargetSplits& at) const override;
+  std::size_t block_size(const State& state) const override;
+  void begin_block(const State& state, const FeatureBlock& block) const override;
   void terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
-             const double* params, bool is_reference, std::size_t first, std::size_t last,
-             double* out, Scratch& scratch) const override;
+             const double* params, bool is_reference, std::size_t split, double* out,
+             Scratch& scratch) const override;
 
  private:
   struct Chances;  // a state
@@ -95,14 +106,19 @@ class MultinomialFitness : public DiscreteBayesFitness {
 
  protected:
   Sums sums(const State&, bool) const override { return {1, target().n_classes}; }
+  std::size_t block_size(const State& state) const override;
+  void begin_block(const State& state, const FeatureBlock& block) const override;
   void terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
-             const double* params, bool is_reference, std::size_t first, std::size_t last,
-             double* out, Scratch& scratch) const override;
+             const double* params, bool is_reference, std::size_t split, double* out,
+             Scratch& scratch) const override;
   void offsets(const State& state, const TargetSplits& at, std::size_t split,
                const SplitSums& sums, const double* params, const double* reference,
                const Offsets& out) const override;
   void predict(const Word* masks, std::size_t index, const TargetSplits& at, int n_threads,
                Worker& worker, const Answer& answer) override;
+  bool evaluate_neighbors(const Word* base, const std::int64_t* flips, std::size_t n_masks,
+                          const TargetSplits& at, const Scorer& scorer, int n_threads,
+                          double* scores, bool* declined) override;
 
  private:
   bool complement_;
@@ -119,17 +135,25 @@ class CategoricalFitness : public DiscreteBayesFitness {
   std::unique_ptr<State> make_state(const TargetSplits& at) const override;
   bool declines(const State& state, const TargetSplits& at,
                 const std::vector<std::int32_t>& features, const double* params) const override;
+  std::size_t block_size(const State& state) const override;
+  void begin_block(const State& state, const FeatureBlock& block) const override;
   void terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
-             const double* params, bool is_reference, std::size_t first, std::size_t last,
-             double* out, Scratch& scratch) const override;
+             const double* params, bool is_reference, std::size_t split, double* out,
+             Scratch& scratch) const override;
 
  private:
-  struct Seen;  // a state
+  struct Seen;    // a state
+  struct Levels;  // what is kept of a block
 
+  // A sample's weight, to the levels and classes of its values.
+  void add(std::size_t sample, const double* place, double* count, double* sum,
+           double* rest) const;
   bool has_unseen(const Splits& splits, std::size_t feature) const;
 
   std::size_t min_categories_;
   std::vector<std::int32_t> largest_;  // [n_features] category
+  std::size_t most_levels_ = 0;        // categories that occur of a feature
+  std::vector<double> log_count_;      // of a number of samples and alpha
 };
 
 }  // namespace bitsieve
