@@ -58,11 +58,20 @@ def knn(**changes: Any) -> dict[str, Any]:
         "target": CODES,
         "n_classes": 2,
         "n_neighbors": 1,
+        "by_distance": False,
         "n_repeats": 0,
         "n_folds": 0,
         "stratified": True,
     }
     return arguments | changes
+
+
+OF_KNN = ("n_neighbors", "by_distance")
+
+
+def bayes(**changes: Any) -> dict[str, Any]:
+    arguments = {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
+    return arguments | {"alpha": 0.5, "fit_prior": True, "log_prior": np.zeros(2)} | changes
 
 
 def fixed() -> Any:
@@ -73,6 +82,16 @@ def fixed() -> Any:
 
 def fresh(**changes: Any) -> Any:
     return _core.KnnFitness(**knn(n_repeats=2, n_folds=3, **changes))
+
+
+def fold_scaler(kind: str = "standard", **changes: Any) -> Any:
+    return _core.FoldScaler(_core.Table(**table()), _core.ScalerOptions(kind, **changes))
+
+
+def scaled(arguments: dict[str, Any]) -> None:
+    """Make options of a scaler and measure with them."""
+    scaler = _core.FoldScaler(_core.Table(**table()), _core.ScalerOptions(**arguments))
+    scaler.measure(features=ROWS, **SPLITS)
 
 
 SPSA = {
@@ -210,6 +229,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         _core.dual_svm,
         {"K": X @ X.T, "signs": SIGNS, "C": 1.0, "tolerance": 1e-5, "n_threads": 1},
     ),
+    "solve_positive": (
+        _core.solve_positive,
+        {"A": X.T @ X, "B": X.T.copy(), "bordered": True},
+    ),
+    "invert_positive": (_core.invert_positive, {"A": X.T @ X, "bordered": True}),
     "BinarySPSA": (_core.BinarySPSA, SPSA),
     "BinarySPSA.set_seed": (asked().set_seed, {"seed": 1}),
     "BinarySPSA.tell": (lambda **k: asked().tell(**k), {"plus": 0.5, "minus": 0.25}),
@@ -224,18 +248,50 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Table": (lambda **k: _evaluate(fresh(table=_core.Table(**k))), table()),
     "Table.doubles": (_core.Table(**table()).doubles, {"n_threads": 1}),
     "KnnFitness": (lambda **k: _evaluate(_core.KnnFitness(**k)), knn(n_repeats=2, n_folds=3)),
+    "ScaledKnnFitness": (
+        lambda **k: _evaluate(_core.ScaledKnnFitness(**k)),
+        knn(n_repeats=2, n_folds=3, scaler=_core.ScalerOptions("standard")),
+    ),
     "CentroidFitness": (
         lambda **k: _evaluate(_core.CentroidFitness(**k)),
-        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"},
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN},
+    ),
+    "ScalerOptions": (
+        lambda **k: scaled(k),
+        {"kind": "robust", "low": 0.25, "high": 0.75, "center": True, "divisor": 1.3},
+    ),
+    "FoldScaler": (
+        lambda **k: _core.FoldScaler(**k).measure(features=ROWS, **SPLITS),
+        {"table": _core.Table(**table()), "options": _core.ScalerOptions("min_max")},
+    ),
+    "FoldScaler.measure": (
+        fold_scaler().measure,
+        {"features": ROWS, "n_threads": 1, **SPLITS},
     ),
     "GaussianBayesFitness": (
         lambda **k: _evaluate(_core.GaussianBayesFitness(**k)),
-        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"}
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
         | {"var_smoothing": 1e-9, "priors": np.array([0.25, 0.75])},
+    ),
+    "FoldScaler.grams": (
+        fold_scaler().grams,
+        {"features": ROWS, "shifted": True, "n_threads": 1, **SPLITS},
+    ),
+    "BernoulliFitness": (
+        lambda **k: _evaluate(_core.BernoulliFitness(**k)),
+        bayes(threshold=0.5),
+    ),
+    "MultinomialFitness": (
+        lambda **k: _evaluate(_core.MultinomialFitness(**k)),
+        bayes(complement=True),
+    ),
+    "CategoricalFitness": (
+        lambda **k: _evaluate(_core.CategoricalFitness(**k)),
+        bayes(min_categories=3),
     ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),
-        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"},
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN},
     ),
     "MaskFitness.set_splits": (
         lambda **k: _evaluate(_core.KnnFitness(**knn()), k),
@@ -280,6 +336,22 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"words": WORDS, "seeds": SEEDS, "n_threads": 1, "declined": np.zeros(2, bool)},
     ),
     "GramFitness.matrices": (fixed().matrices, {"words": WORDS, "n_threads": 1}),
+    "SolverGram": (lambda **k: _core.SolverGram(**k), {"table": _core.Table(**table())}),
+    "SolverGram.unit": (_core.SolverGram(_core.Table(**table())).unit, {"n_threads": 1}),
+    "SolverGram.matrices": (
+        _core.SolverGram(_core.Table(**table())).matrices,
+        {"words": WORDS, "n_threads": 1},
+    ),
+    "SolverGram.raw": (
+        _core.SolverGram(_core.Table(**table())).raw,
+        {"words": WORDS, "n_threads": 1},
+    ),
+    "training_moments": (
+        lambda **k: _core.training_moments(_core.Table(**table()), **k),
+        SPLITS
+        | {"target": CODES, "n_classes": 2, "weights": np.ones(N), "mask": WORDS[0].copy()}
+        | {"keep": True, "n_threads": 1},
+    ),
     "KnnFitness.state": (fixed().state, {"mask": WORDS[0].copy(), "n_threads": 1}),
     "Score": (
         lambda **k: scores(k),
@@ -476,6 +548,8 @@ INDICES = (
     | {"labels", "counts"}
 )
 NUMBERS = {
+    "A",
+    "B",
     "K",
     "C",
     "tolerance",

@@ -125,6 +125,10 @@ def dual_svm(
     tolerance: float,
     n_threads: int = 1,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def solve_positive(
+    A: NDArray[np.float64], B: NDArray[np.float64], bordered: bool = False
+) -> tuple[NDArray[np.float64], float]: ...
+def invert_positive(A: NDArray[np.float64], bordered: bool = False) -> NDArray[np.float64]: ...
 def pair_wins(
     X: NDArray[np.float32] | NDArray[np.float64], codes: NDArray[np.int32], n_threads: int
 ) -> NDArray[np.float64]: ...
@@ -221,6 +225,37 @@ class GramFitness(MaskFitness):
         NDArray[np.uint8],
     ]: ...
 
+class SolverGram:
+    def __init__(self, table: Table) -> None: ...
+    def unit(self, n_threads: int = ...) -> float: ...
+    def matrices(
+        self, words: NDArray[np.uint64], n_threads: int = ...
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.uint8]]: ...
+    def raw(
+        self, words: NDArray[np.uint64], n_threads: int = ...
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+def training_moments(
+    table: Table,
+    *,
+    target: NDArray[np.int32] | NDArray[np.float64],
+    n_classes: int,
+    weights: NDArray[np.float64],
+    train: NDArray[np.int64],
+    train_begin: NDArray[np.int64],
+    test: NDArray[np.int64],
+    test_begin: NDArray[np.int64],
+    mask: NDArray[np.uint64],
+    keep: bool,
+    n_threads: int = ...,
+) -> tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+]: ...
+
 class KnnFitness(GramFitness):
     def __init__(
         self,
@@ -232,10 +267,62 @@ class KnnFitness(GramFitness):
         n_folds: int,
         stratified: bool,
         n_neighbors: int,
+        by_distance: bool = False,
     ) -> None: ...
     def state(
         self, mask: NDArray[np.uint64], n_threads: int = ...
     ) -> tuple[NDArray[np.int64], float]: ...
+
+class ScalerOptions:
+    def __init__(
+        self,
+        kind: str,
+        *,
+        low: float = ...,
+        high: float = ...,
+        center: bool = ...,
+        scale: bool = ...,
+        divisor: float = ...,
+    ) -> None: ...
+
+class FoldScaler:
+    def __init__(self, table: Table, options: ScalerOptions) -> None: ...
+    def measure(
+        self,
+        *,
+        features: NDArray[np.int32],
+        train: NDArray[np.int64],
+        train_begin: NDArray[np.int64],
+        test: NDArray[np.int64],
+        test_begin: NDArray[np.int64],
+        n_threads: int = ...,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def grams(
+        self,
+        *,
+        features: NDArray[np.int32],
+        train: NDArray[np.int64],
+        train_begin: NDArray[np.int64],
+        test: NDArray[np.int64],
+        test_begin: NDArray[np.int64],
+        shifted: bool = ...,
+        n_threads: int = ...,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+class ScaledKnnFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        n_neighbors: int,
+        by_distance: bool,
+        scaler: ScalerOptions,
+    ) -> None: ...
 
 class CentroidFitness(GramFitness):
     def __init__(
@@ -261,6 +348,54 @@ class GaussianBayesFitness(MaskFitness):
         stratified: bool,
         var_smoothing: float,
         priors: NDArray[np.float64] | None = ...,
+    ) -> None: ...
+
+class BernoulliFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        alpha: float,
+        fit_prior: bool,
+        log_prior: NDArray[np.float64],
+        threshold: float,
+    ) -> None: ...
+
+class MultinomialFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        alpha: float,
+        fit_prior: bool,
+        log_prior: NDArray[np.float64],
+        complement: bool,
+    ) -> None: ...
+
+class CategoricalFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        alpha: float,
+        fit_prior: bool,
+        log_prior: NDArray[np.float64],
+        min_categories: int,
     ) -> None: ...
 
 class PriorFitness(MaskFitness):

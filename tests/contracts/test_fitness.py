@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import RobustScaler, StandardScaler
 
 from bitsieve.fitness import compile
 from bitsieve.testing import check_fitness
@@ -19,7 +21,12 @@ FRESH = {"resample": True, "n_repeats": 2}
 # Another model of each kind: its fingerprint must differ.
 OTHER: dict[type, dict[str, Any]] = {
     KNeighborsClassifier: {"n_neighbors": 2},
+    KNeighborsRegressor: {"n_neighbors": 2},
     GaussianNB: {"var_smoothing": 0.1},
+    BernoulliNB: {"alpha": 0.5},
+    MultinomialNB: {"fit_prior": False},
+    ComplementNB: {"alpha": 0.5},
+    CategoricalNB: {"min_categories": 21},
     NearestCentroid: {"shrink_threshold": 0.5},
     LogisticRegression: {"C": 2.0},
     Ridge: {"alpha": 2.0},
@@ -31,11 +38,22 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("knn", KNeighborsClassifier(3), FRESH),
     ("knn", KNeighborsClassifier(1), {"scoring": "balanced_accuracy", "groups": True}),
     ("knn", KNeighborsClassifier(3), {"scoring": "f1_macro"}),
+    ("knn", KNeighborsClassifier(3, weights="distance"), FRESH),
+    ("knn", KNeighborsRegressor(3), {}),
+    ("knn", make_pipeline(StandardScaler(), KNeighborsClassifier(1)), {"scoring": "f1_macro"}),
+    ("knn", make_pipeline(StandardScaler(), KNeighborsClassifier(3)), FRESH),
+    ("knn", make_pipeline(RobustScaler(), KNeighborsRegressor(3, weights="distance")), {}),
+    ("knn", KNeighborsRegressor(3, weights="distance"), {"scoring": "r2", **FRESH}),
     ("centroid", NearestCentroid(), {}),
     ("centroid", NearestCentroid(), {"scoring": "balanced_accuracy", **FRESH}),
     ("gaussian_bayes", GaussianNB(), {}),
     ("gaussian_bayes", GaussianNB(), {"scoring": "neg_log_loss", **FRESH}),
     ("gaussian_bayes", GaussianNB(priors=[0.2, 0.3, 0.5]), {"scoring": "f1_macro", "groups": True}),
+    ("discrete_bayes", BernoulliNB(binarize=0.7), FRESH),
+    ("discrete_bayes", MultinomialNB(), {"scoring": "neg_log_loss"}),
+    ("discrete_bayes", MultinomialNB(class_prior=[0.2, 0.3, 0.5]), {"groups": True, **FRESH}),
+    ("discrete_bayes", ComplementNB(), {"scoring": "f1_macro"}),
+    ("discrete_bayes", CategoricalNB(min_categories=20), {"scoring": "neg_log_loss", **FRESH}),
     (None, LogisticRegression(), {"resample": True, "cv": 2}),
     (None, Ridge(), {"scoring": "r2", "cv": 2}),
 ]
@@ -43,7 +61,20 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
 
 def _name(case: Any) -> str:
     _, estimator, options = case
-    return ", ".join([type(estimator).__name__, *map(str, options.values())])
+    steps = [step for _, step in estimator.steps] if _is_pipeline(estimator) else [estimator]
+    named = [type(step).__name__ for step in steps]
+    return ", ".join([*named, *map(str, options.values())])
+
+
+def _is_pipeline(estimator: Any) -> bool:
+    return isinstance(estimator, Pipeline)
+
+
+def _another(estimator: Any) -> Any:
+    other = clone(estimator)
+    model = other[-1] if _is_pipeline(other) else other
+    model.set_params(**OTHER[type(model)])
+    return other
 
 
 def _case(case: Any) -> Any:
@@ -57,7 +88,9 @@ def test_keeps_the_contract(case: Any) -> None:
     # scikit-learn takes milliseconds a mask: fewer of them, of fewer features.
     quick = kernel is not None
     X, codes = table(60, 70 if quick else 8, 3)
+    X = np.abs(X) if kernel == "discrete_bayes" else X  # counts and categories
     y = codes if kernel or is_classifier(estimator) else X[:, 0] - X[:, 3] + codes
+    y = X[:, 0] - X[:, 3] + codes if is_regressor(estimator) else codes
     groups = np.arange(60) // 2 if options.get("groups") else None
 
     def make(n_jobs: int, X: Any = X, y: Any = y, model: Any = estimator, **others: Any) -> Any:
@@ -77,8 +110,8 @@ def test_keeps_the_contract(case: Any) -> None:
             lambda n: make(n, X=changed),
             lambda n: make(n, y=y[::-1].copy()),
             lambda n: make(n, cv=4),
-            lambda n: make(n, scoring="f1_micro" if is_classifier(estimator) else "max_error"),
-            lambda n: make(n, model=clone(estimator).set_params(**OTHER[type(estimator)])),
+            lambda n: make(n, scoring="f1_micro" if is_classifier(estimator) else "neg_max_error"),
+            lambda n: make(n, model=_another(estimator)),
             lambda n: make(n, resample=True, n_repeats=5),
         ],
         estimator=estimator,

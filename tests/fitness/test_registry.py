@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.decomposition import PCA
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from bitsieve import BinarySPSA
 from bitsieve.evaluation import nested_cross_validate
@@ -46,6 +48,9 @@ def _own(estimator: Any, X: Any, y: Any) -> float:
     return 1.0
 
 
+TREE = DecisionTreeClassifier(max_depth=1, random_state=0)
+
+
 def test_what_is_served_and_why_the_rest_is_not() -> None:
     wide = X * np.where(np.arange(6) == 2, 1e25, 1.0)
     served: list[tuple[Any, dict[str, Any]]] = [
@@ -59,7 +64,7 @@ def test_what_is_served_and_why_the_rest_is_not() -> None:
         assert (type(fitness), fitness.kernel, fitness.fallback_reason) == (KnnFitness, "knn", None)
     knn = "KNeighborsClassifier: "
     refused: list[tuple[Any, dict[str, Any], str]] = [
-        (KNeighborsClassifier(weights="distance"), {}, knn + "weights 'distance' has no kernel"),
+        (KNeighborsClassifier(metric="manhattan"), {}, knn + "metric 'manhattan' has no kernel"),
         (KNeighborsClassifier(weights=np.ones_like), {}, knn + "weights of your own has no kernel"),
         (KNeighborsClassifier(p=1), {}, knn + "metric 'minkowski' with p=1 has no kernel"),
         (KNeighborsClassifier(p=None), {}, knn + "metric 'minkowski' with p=None has no kernel"),
@@ -72,18 +77,20 @@ def test_what_is_served_and_why_the_rest_is_not() -> None:
     ]
     strangers = {
         Subclass(1): "Subclass",
-        LogisticRegression(): "LogisticRegression",
+        TREE: "DecisionTreeClassifier",
         DummyClassifier(): "DummyClassifier",
-        make_pipeline(KNN): "Pipeline of KNeighborsClassifier",
-        make_pipeline(
-            StandardScaler(), DummyClassifier()
-        ): "Pipeline of StandardScaler, DummyClassifier",
+        make_pipeline(TREE): "Pipeline of DecisionTreeClassifier",
+        make_pipeline(StandardScaler(), TREE): "Pipeline of StandardScaler, DecisionTreeClassifier",
     }
-    known = ", ".join(dict.fromkeys(e.rpartition(".")[2] for k in kernels() for e in k.estimators))
+    names = [*dict.fromkeys(e.rpartition(".")[2] for k in kernels() for e in k.estimators)]
+    known = f"{', '.join(names[:8])} and {len(names) - 8} more"
     refused += [
         (each, {}, f"no compiled kernel for {name}; there is one for {known}")
         for each, name in strangers.items()
     ]
+    unknown = make_pipeline(PCA(2), KNN)
+    told = "Pipeline of PCA, KNeighborsClassifier: PCA before a model has no kernel"
+    refused.append((unknown, {}, told))
     for estimator, options, reason in refused:
         fitness = compile(estimator, options.pop("X", X), Y, **options)
         assert (type(fitness), fitness.kernel) == (GeneralFitness, None)
@@ -91,7 +98,7 @@ def test_what_is_served_and_why_the_rest_is_not() -> None:
 
 
 def test_the_reason_stays_with_a_fitness() -> None:
-    fitness = compile(KNeighborsClassifier(weights="distance"), X, Y, cv=3, n_jobs=1)
+    fitness = compile(KNeighborsClassifier(metric="manhattan"), X, Y, cv=3, n_jobs=1)
     fresh = fitness.resampled()
     assert fresh is not None
     for other in (pickle.loads(pickle.dumps(fitness)), fresh, fresh.resampled()):
@@ -100,7 +107,7 @@ def test_the_reason_stays_with_a_fitness() -> None:
     assert fresh.resample
     assert fitness.fingerprint() != fresh.fingerprint()
     assert fitness.fingerprint() == pickle.loads(pickle.dumps(fitness)).fingerprint()
-    several = compile(KNeighborsClassifier(weights="distance"), X, Y, cv=3, n_jobs=2)
+    several = compile(KNeighborsClassifier(metric="manhattan"), X, Y, cv=3, n_jobs=2)
     assert several.fingerprint() == fitness.fingerprint()  # answers alike
     for kind in (FitnessOptions, Problem):
         assert kind.__dataclass_params__.frozen
@@ -120,7 +127,9 @@ def test_the_fall_back_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.records[0].fallback_reason == fitness.fallback_reason
     assert not said(logging.WARNING)
     caplog.clear()
-    selector = BinarySPSA(LogisticRegression(), max_iter=1, n_repeats=1, random_state=0, n_jobs=1)
+    selector = BinarySPSA(
+        DecisionTreeClassifier(), max_iter=1, n_repeats=1, random_state=0, n_jobs=1
+    )
     nested_cross_validate(make_pipeline(StandardScaler(), selector), None, X, Y, cv=2)
     told = [line for line in said(logging.INFO) if line.startswith("scikit-learn")]
     assert len(told) == 1
@@ -154,22 +163,25 @@ class _Count:
 def test_kernels_of_ones_own_are_asked_first_and_the_last_one_before() -> None:
     own = [kernel.name for kernel in kernels()]
     assert own[0] == "knn"
-    both = ("sklearn.neighbors.KNeighborsClassifier", DummyClassifier)
+    both = ("sklearn.neighbors.KNeighborsClassifier", DecisionTreeClassifier)
     with register_kernel(_Count("a", both)):
         assert compile(KNN, X, Y).evaluate([[True] * 3 + [False] * 3]) == [0.5]
         with register_kernel(_Count("b", both, "none on\nMondays")):
             assert [kernel.name for kernel in kernels()] == ["b", "a", *own]
-            assert compile(DummyClassifier(), X, Y).kernel == "count"
+            assert compile(DecisionTreeClassifier(), X, Y).kernel == "count"
     nested = register_kernel(_Count("b", both, "none on\nMondays"))
     assert compile(KNN, X, Y).kernel == "knn"
-    distances = KNeighborsClassifier(weights="distance")
+    distances = KNeighborsClassifier(metric="manhattan")
     assert compile(distances, X, Y).fallback_reason == (
-        "KNeighborsClassifier: none on Mondays; weights 'distance' has no kernel"
+        "KNeighborsClassifier: none on Mondays; metric 'manhattan' has no kernel"
     )
-    assert compile(DummyClassifier(), X, Y).fallback_reason == "DummyClassifier: none on Mondays"
-    fallback = compile(Ridge(), X, Y).fallback_reason
+    assert (
+        compile(DecisionTreeClassifier(), X, Y).fallback_reason
+        == "DecisionTreeClassifier: none on Mondays"
+    )
+    fallback = compile(DummyRegressor(), X, Y).fallback_reason
     assert fallback is not None
-    assert "there is one for KNeighborsClassifier, DummyClassifier" in fallback
+    assert "there is one for KNeighborsClassifier, DecisionTreeClassifier" in fallback
     with pytest.raises(ValueError, match="a kernel named 'b' is registered already; give yours"):
         register_kernel(_Count("b", ()))
     nested.close()
@@ -200,5 +212,5 @@ def test_a_kernel_for_a_class_serves_no_subclass_of_it() -> None:
             return None
 
     with register_kernel(Own()):
-        assert compile(KNeighborsClassifier(1, weights="distance"), X, Y).fallback_reason is None
+        assert compile(KNeighborsClassifier(1, metric="manhattan"), X, Y).fallback_reason is None
         assert compile(Subclass(1), X, Y).kernel is None

@@ -1,23 +1,33 @@
-"""Cross-validated k-nearest-neighbor classification by the compiled kernel."""
+"""Cross-validated k-nearest-neighbor models by the compiled kernel."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from bitsieve import _core
 from bitsieve.fitness.gram import GramCompiledFitness, refusal_of_gram
 from bitsieve.fitness.options import Problem
+from bitsieve.fitness.pipelines import scaler_options
 from bitsieve.fitness.splits import FreshFolds, Split
 
 __all__ = ["KERNEL", "KnnFitness"]
 
+_METRICS = ("euclidean", "l2", "sqeuclidean")  # which order samples alike
+_WEIGHTS = ("uniform", "distance")
+
 
 class KnnFitness(GramCompiledFitness):
-    """k nearest neighbors, uniform weights, Euclidean distance; see :class:`Fitness`.
+    """k nearest neighbors of Euclidean distance, classes or numbers; see :class:`Fitness`.
 
     One matrix of squared distances serves every split of a mask. Distances are those of float64
     arithmetic on X (eight partial sums, by the feature's position in the mask); where two are
-    equal, the sample with the lower index is nearer.
+    equal, the sample with the lower index is nearer. ``weights="distance"`` takes their inverse;
+    neighbors at distance zero, if there are any, are then the only ones that count.
+
+    scikit-learn's neighbors and weights are the same to rounding, but for samples that agree in all
+    selected features or nearly so: above 15 features it computes distances from products, whose
+    rounding makes those of such samples about 1e-8 times their norm, or zero, as it happens. Here
+    equal samples are at distance zero.
 
     Parameters
     ----------
@@ -34,7 +44,7 @@ class KnnFitness(GramCompiledFitness):
     """
 
     kernel = "knn"
-    _core_class = _core.KnnFitness
+    _core_class: ClassVar[Any] = _core.KnnFitness
     _trial_settings = {"n_neighbors": 1}  # noqa: RUF012
 
     @property
@@ -42,7 +52,8 @@ class KnnFitness(GramCompiledFitness):
         return int(self.problem.model.n_neighbors)
 
     def _settings(self) -> dict[str, Any]:
-        return {"n_neighbors": self._n_neighbors}
+        by_distance = self.problem.model.weights == "distance"
+        return {"n_neighbors": self._n_neighbors, "by_distance": by_distance}
 
     def _depends_on_seed(self) -> bool:
         # Fresh folds of groups have other sizes for every seed.
@@ -62,10 +73,52 @@ class KnnFitness(GramCompiledFitness):
             )
 
 
+class ScaledKnnFitness(KnnFitness):
+    """A scaler fitted to each training part, then k nearest neighbors; see :class:`Fitness`.
+
+    The distance of two samples in a split is that of float64 arithmetic on differences of X over
+    the scales that scikit-learn's scaler learns of the training part, so that equal samples are at
+    distance zero and ties stay ties; scikit-learn rounds each scaled value first.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that its kernel does not refuse, with a scaler.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from bitsieve.fitness import compile
+    >>> model = make_pipeline(StandardScaler(), KNeighborsClassifier(1))
+    >>> fitness = compile(model, *load_iris(return_X_y=True))
+    >>> fitness.kernel, fitness.evaluate([[True, True, True, True]]).round(3)
+    ('knn', array([0.947]))
+    """
+
+    _core_class: ClassVar[Any] = _core.ScaledKnnFitness
+
+    def _settings(self) -> dict[str, Any]:
+        return {**super()._settings(), "scaler": scaler_options(self.problem.scaler)}
+
+
+def _make(problem: Problem) -> KnnFitness:
+    # A scaler that only centers changes no distance.
+    scaler = problem.scaler
+    scales = all(getattr(scaler, name, True) for name in ("with_std", "with_scaling"))
+    return KnnFitness(problem) if scaler is None or not scales else ScaledKnnFitness(problem)
+
+
 class _Kernel:
     name = "knn"
-    estimators = ("sklearn.neighbors.KNeighborsClassifier",)
-    make = KnnFitness
+    takes_scaler = True
+    estimators = (
+        "sklearn.neighbors.KNeighborsClassifier",
+        "sklearn.neighbors.KNeighborsRegressor",
+    )
+    make = staticmethod(_make)
 
     def refusal(self, problem: Problem) -> str | None:
         estimator = problem.model
@@ -74,12 +127,17 @@ class _Kernel:
             metric = "euclidean"
             if estimator.p != 2:
                 return f"metric 'minkowski' with p={estimator.p} has no kernel"
-        if metric != "euclidean":
+        weights = estimator.weights
+        if not (weights is None or (isinstance(weights, str) and weights in _WEIGHTS)):
+            return f"weights {_shown(weights)} has no kernel"
+        if not isinstance(metric, str) or metric not in _METRICS:
             return f"metric {_shown(metric)} has no kernel"
+        if metric == "sqeuclidean" and weights == "distance":
+            return "weights 'distance' of metric 'sqeuclidean' has no kernel"
         if estimator.metric_params is not None:
             return "metric_params has no kernel"
-        if estimator.weights not in ("uniform", None):
-            return f"weights {_shown(estimator.weights)} has no kernel"
+        if type(estimator).__name__ == "KNeighborsRegressor":
+            return refusal_of_gram(problem, ("numbers",))
         if problem.table.codes is None:
             return "a target without classes has no kernel"
         return refusal_of_gram(problem, ("classes", "probabilities"))

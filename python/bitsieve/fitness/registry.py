@@ -29,7 +29,14 @@ from bitsieve.fitness.options import Problem
 
 __all__ = ["Kernel", "kernels", "register_kernel", "serve"]
 
-_BUILT_IN = ("bitsieve.fitness.knn", "bitsieve.fitness.centroid", "bitsieve.fitness.gaussian_bayes")
+_BUILT_IN = (
+    "bitsieve.fitness.knn",
+    "bitsieve.fitness.centroid",
+    "bitsieve.fitness.gaussian_bayes",
+    "bitsieve.fitness.discrete_bayes",
+    # The last one runs scikit-learn's own solvers: whoever has a kernel of its own is asked before.
+    "bitsieve.fitness.factor",
+)
 _SHOWN = 8  # estimators in a message
 
 _lock = threading.Lock()
@@ -95,7 +102,7 @@ def kernels() -> tuple[Kernel, ...]:
     Examples
     --------
     >>> from bitsieve.fitness import kernels
-    >>> [kernel.name for kernel in kernels()]
+    >>> [kernel.name for kernel in kernels()][:2]
     ['knn', 'centroid']
     """
     return _registered + tuple(importlib.import_module(name).KERNEL for name in _BUILT_IN)
@@ -205,7 +212,8 @@ def serve(problem: Problem) -> Fitness:
             if parts.model is estimator or not _knows(kernel, parts.model):
                 continue
             if not getattr(kernel, "takes_scaler", False):
-                reasons.append(f"a scaler before {_name(parts.model)} has no kernel")
+                before = "a pipeline of" if parts.scaler is None else "a scaler before"
+                reasons.append(f"{before} {_name(parts.model)} has no kernel")
                 continue
         reason = kernel.refusal(problem)
         if reason is None:
