@@ -10,6 +10,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.svm import SVC, LinearSVC
 
 from bitsieve.fitness import compile
 from bitsieve.testing import check_fitness
@@ -22,6 +23,8 @@ OTHER: dict[type, dict[str, Any]] = {
     GaussianNB: {"var_smoothing": 0.1},
     NearestCentroid: {"shrink_threshold": 0.5},
     Ridge: {"alpha": 2.0},
+    SVC: {"C": 2.0},
+    LinearSVC: {"C": 2.0},
 }
 
 # Name of the kernel, estimator, options of compile.
@@ -32,6 +35,8 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("knn", KNeighborsClassifier(3), {"scoring": "f1_macro"}),
     ("centroid", NearestCentroid(), {}),
     ("centroid", NearestCentroid(), {"scoring": "balanced_accuracy", **FRESH}),
+    ("factor", SVC(), {}),
+    ("factor", LinearSVC(random_state=0), {"scoring": "balanced_accuracy", **FRESH}),
     (None, GaussianNB(), {"resample": True, "cv": 2}),
     (None, Ridge(), {"scoring": "r2", "cv": 2}),
 ]
@@ -51,8 +56,8 @@ def _case(case: Any) -> Any:
 def test_keeps_the_contract(case: Any) -> None:
     kernel, estimator, options = case
     # scikit-learn takes milliseconds a mask: fewer of them, of fewer features.
-    quick = kernel is not None
-    X, codes = table(60, 70 if quick else 8, 3)
+    quick = kernel not in (None, "factor")
+    X, codes = table(60, 150 if kernel == "factor" else 70 if quick else 8, 3)
     y = codes if kernel or isinstance(estimator, GaussianNB) else X[:, 0] - X[:, 3] + codes
     groups = np.arange(60) // 2 if options.get("groups") else None
 
@@ -67,7 +72,7 @@ def test_keeps_the_contract(case: Any) -> None:
     check_fitness(
         make,
         # Processes of scikit-learn take seconds to start: test_general.py has them.
-        threads=(1, 2, 3) if kernel else (1,),
+        threads=(1, 2, 3) if quick else (1,),
         n_masks=8 if quick else 2,
         others=[
             lambda n: make(n, X=changed),

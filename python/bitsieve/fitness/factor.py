@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy, deepcopy
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
 from sklearn import config_context
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
+from threadpoolctl import ThreadpoolController
 
-from bitsieve._threads import one_blas_thread
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.general import _cross_validate
 from bitsieve.fitness.inner_products import RULES, Rule, rule_of
 from bitsieve.fitness.options import Problem
+from bitsieve.fitness.pipelines import Parts
 from bitsieve.fitness.scoring import refusal_of_scoring
 from bitsieve.fitness.splits import Split
 from bitsieve.masks import Masks
@@ -72,6 +78,7 @@ class FactorFitness(Fitness):
         jobs = (
             joblib.delayed(_score)(
                 problem.options.estimator,
+                problem.parts,
                 self.table.X,
                 self.table.y,
                 masks.indices_of(m),
@@ -87,6 +94,7 @@ class FactorFitness(Fitness):
 
 def _score(
     estimator: Any,
+    parts: Parts,
     X: NDArray[Any],
     y: NDArray[Any],
     features: NDArray[np.int64],
@@ -97,19 +105,51 @@ def _score(
     """Return the score of each split for one mask."""
     if len(features) == 0:
         return _cross_validate(estimator, X, y, features, splits, scoring, weights)
-    # Whatever checks scikit-learn makes were passed when the fitness was made. The bits of a
-    # product depend on BLAS' threads.
+    # Whatever checks scikit-learn makes were passed when the fitness was made.
     off = {"assume_finite": True, "skip_parameter_validation": True}
-    with one_blas_thread(), config_context(**off, enable_metadata_routing=False):
-        seen = _see(estimator, X[:, features].astype(np.float64, copy=False))
-        judge = _scorer(estimator, scoring)
+    with _one_blas_thread(), config_context(**off, enable_metadata_routing=False):
+        columns = X[:, features].astype(np.float64, copy=False)
+        judge = _scorer(parts.model, scoring)
         scores = np.empty(len(splits))
+        seen = _see(parts.model, columns) if parts.scaler is None else None
         for s, (train, test) in enumerate(splits):
+            if parts.scaler is not None:
+                scaler = clone(parts.scaler).set_params(copy=True).fit(columns[train])
+                seen = _see(parts.model, scaler.transform(columns))
+            assert seen is not None
             fitted = seen.model(train)
             given = {} if weights is None else {"sample_weight": weights[train]}
             fitted.fit(seen.training(train), y[train], **given)
             scores[s] = judge(fitted, seen.testing(train, test), y[test])
     return scores
+
+
+_alone = threading.Lock()
+
+
+def _new_lock() -> None:
+    global _alone
+    _alone = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # the child may find it held by a thread that it has not
+    os.register_at_fork(after_in_child=_new_lock)
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread: the bits of a product depend on how it was divided.
+
+    The limit is of the whole process, so that one thread of it works at a time. Work is divided
+    among processes.
+    """
+    with _alone, _pools().limit(limits=1):
+        yield
 
 
 def _scorer(estimator: Any, scoring: Any) -> Any:
@@ -272,12 +312,13 @@ class _FactorKernel:
     name = "factor"
     estimators = tuple(RULES)
     make = FactorFitness
+    takes_scaler = True
 
     def refusal(self, problem: Problem) -> str | None:
         options, table = problem.options, problem.table
-        reason = rule_of(options.estimator).refusal(options.estimator)
+        reason = rule_of(problem.model).refusal(problem.model)
         if reason is None:
-            reason = refusal_of_scoring(options.estimator, options.scoring)
+            reason = refusal_of_scoring(problem.model, options.scoring)
         if reason is not None:
             return reason
         if table.n_features <= table.n_samples:
