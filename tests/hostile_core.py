@@ -58,11 +58,15 @@ def knn(**changes: Any) -> dict[str, Any]:
         "target": CODES,
         "n_classes": 2,
         "n_neighbors": 1,
+        "by_distance": False,
         "n_repeats": 0,
         "n_folds": 0,
         "stratified": True,
     }
     return arguments | changes
+
+
+OF_KNN = ("n_neighbors", "by_distance")
 
 
 def fixed() -> Any:
@@ -73,6 +77,16 @@ def fixed() -> Any:
 
 def fresh(**changes: Any) -> Any:
     return _core.KnnFitness(**knn(n_repeats=2, n_folds=3, **changes))
+
+
+def fold_scaler(kind: str = "standard", **changes: Any) -> Any:
+    return _core.FoldScaler(_core.Table(**table()), _core.ScalerOptions(kind, **changes))
+
+
+def scaled(arguments: dict[str, Any]) -> None:
+    """Make options of a scaler and measure with them."""
+    scaler = _core.FoldScaler(_core.Table(**table()), _core.ScalerOptions(**arguments))
+    scaler.measure(features=ROWS, **SPLITS)
 
 
 SPSA = {
@@ -226,11 +240,28 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "KnnFitness": (lambda **k: _evaluate(_core.KnnFitness(**k)), knn(n_repeats=2, n_folds=3)),
     "CentroidFitness": (
         lambda **k: _evaluate(_core.CentroidFitness(**k)),
-        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"},
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN},
+    ),
+    "ScalerOptions": (
+        lambda **k: scaled(k),
+        {"kind": "robust", "low": 0.25, "high": 0.75, "center": True, "divisor": 1.3},
+    ),
+    "FoldScaler": (
+        lambda **k: _core.FoldScaler(**k).measure(features=ROWS, **SPLITS),
+        {"table": _core.Table(**table()), "options": _core.ScalerOptions("min_max")},
+    ),
+    "FoldScaler.measure": (
+        fold_scaler().measure,
+        {"features": ROWS, "n_threads": 1, **SPLITS},
+    ),
+    "GaussianBayesFitness": (
+        lambda **k: _evaluate(_core.GaussianBayesFitness(**k)),
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"}
+        | {"var_smoothing": 1e-9, "priors": np.array([0.25, 0.75])},
     ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),
-        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"},
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN},
     ),
     "MaskFitness.set_splits": (
         lambda **k: _evaluate(_core.KnnFitness(**knn()), k),
@@ -275,6 +306,16 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"words": WORDS, "seeds": SEEDS, "n_threads": 1, "declined": np.zeros(2, bool)},
     ),
     "GramFitness.matrices": (fixed().matrices, {"words": WORDS, "n_threads": 1}),
+    "SolverGram": (lambda **k: _core.SolverGram(**k), {"table": _core.Table(**table())}),
+    "SolverGram.unit": (_core.SolverGram(_core.Table(**table())).unit, {"n_threads": 1}),
+    "SolverGram.matrices": (
+        _core.SolverGram(_core.Table(**table())).matrices,
+        {"words": WORDS, "n_threads": 1},
+    ),
+    "SolverGram.raw": (
+        _core.SolverGram(_core.Table(**table())).raw,
+        {"words": WORDS, "n_threads": 1},
+    ),
     "KnnFitness.state": (fixed().state, {"mask": WORDS[0].copy(), "n_threads": 1}),
     "Score": (
         lambda **k: scores(k),

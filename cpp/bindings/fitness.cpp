@@ -295,11 +295,12 @@ struct PyKnn : PyGram {
 
 std::unique_ptr<PyKnn> make_knn(const std::shared_ptr<PyTable>& table, const TargetArray& target,
                                 std::size_t n_classes, std::size_t n_repeats, std::size_t n_folds,
-                                bool stratified, std::size_t n_neighbors) {
+                                bool stratified, std::size_t n_neighbors,
+                                bool by_distance) {
   require(n_neighbors >= 1 && n_neighbors <= table->n_samples(),
           "n_neighbors must lie in [1, n_samples]");
   return make_model<PyKnn, KnnFitness>(table, target, n_classes, n_repeats, n_folds, stratified,
-                                       n_neighbors);
+                                       KnnOptions{n_neighbors, by_distance});
 }
 
 struct PyCentroid : PyGram {
@@ -342,7 +343,7 @@ void register_fitness(py::module_& module) {
   py::class_<PyKnn, PyGram>(module, "KnnFitness")
       .def(py::init(&make_knn), py::arg("table").none(false), py::kw_only(), py::arg("target").noconvert(),
            py::arg("n_classes"), py::arg("n_repeats"), py::arg("n_folds"), py::arg("stratified"),
-           py::arg("n_neighbors"))
+           py::arg("n_neighbors"), py::arg("by_distance") = false)
       .def("state", &PyKnn::state, py::arg("mask").noconvert(), py::arg("n_threads") = 1);
   py::class_<PyCentroid, PyGram>(module, "CentroidFitness")
       .def(py::init(&make_model<PyCentroid, CentroidFitness>), py::arg("table").none(false), py::kw_only(),

@@ -221,6 +221,16 @@ class GramFitness(MaskFitness):
         NDArray[np.uint8],
     ]: ...
 
+class SolverGram:
+    def __init__(self, table: Table) -> None: ...
+    def unit(self, n_threads: int = ...) -> float: ...
+    def matrices(
+        self, words: NDArray[np.uint64], n_threads: int = ...
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.uint8]]: ...
+    def raw(
+        self, words: NDArray[np.uint64], n_threads: int = ...
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
 class KnnFitness(GramFitness):
     def __init__(
         self,
@@ -232,10 +242,36 @@ class KnnFitness(GramFitness):
         n_folds: int,
         stratified: bool,
         n_neighbors: int,
+        by_distance: bool = False,
     ) -> None: ...
     def state(
         self, mask: NDArray[np.uint64], n_threads: int = ...
     ) -> tuple[NDArray[np.int64], float]: ...
+
+class ScalerOptions:
+    def __init__(
+        self,
+        kind: str,
+        *,
+        low: float = ...,
+        high: float = ...,
+        center: bool = ...,
+        scale: bool = ...,
+        divisor: float = ...,
+    ) -> None: ...
+
+class FoldScaler:
+    def __init__(self, table: Table, options: ScalerOptions) -> None: ...
+    def measure(
+        self,
+        *,
+        features: NDArray[np.int32],
+        train: NDArray[np.int64],
+        train_begin: NDArray[np.int64],
+        test: NDArray[np.int64],
+        test_begin: NDArray[np.int64],
+        n_threads: int = ...,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
 class CentroidFitness(GramFitness):
     def __init__(
@@ -247,6 +283,20 @@ class CentroidFitness(GramFitness):
         n_repeats: int,
         n_folds: int,
         stratified: bool,
+    ) -> None: ...
+
+class GaussianBayesFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        var_smoothing: float,
+        priors: NDArray[np.float64] | None = ...,
     ) -> None: ...
 
 class PriorFitness(MaskFitness):

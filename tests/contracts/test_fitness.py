@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone, is_classifier
-from sklearn.linear_model import Ridge
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 from sklearn.svm import SVC, LinearSVC
 
 from bitsieve.fitness import compile
@@ -20,8 +20,10 @@ FRESH = {"resample": True, "n_repeats": 2}
 # Another model of each kind: its fingerprint must differ.
 OTHER: dict[type, dict[str, Any]] = {
     KNeighborsClassifier: {"n_neighbors": 2},
+    KNeighborsRegressor: {"n_neighbors": 2},
     GaussianNB: {"var_smoothing": 0.1},
     NearestCentroid: {"shrink_threshold": 0.5},
+    LogisticRegression: {"C": 2.0},
     Ridge: {"alpha": 2.0},
     SVC: {"C": 2.0},
     LinearSVC: {"C": 2.0},
@@ -33,13 +35,22 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("knn", KNeighborsClassifier(3), FRESH),
     ("knn", KNeighborsClassifier(1), {"scoring": "balanced_accuracy", "groups": True}),
     ("knn", KNeighborsClassifier(3), {"scoring": "f1_macro"}),
+    ("knn", KNeighborsClassifier(3, weights="distance"), FRESH),
+    ("knn", KNeighborsRegressor(3), {}),
+    ("knn", KNeighborsRegressor(3, weights="distance"), {"scoring": "r2", **FRESH}),
     ("centroid", NearestCentroid(), {}),
     ("centroid", NearestCentroid(), {"scoring": "balanced_accuracy", **FRESH}),
     ("factor", SVC(), {}),
     ("factor", LinearSVC(random_state=0), {"scoring": "balanced_accuracy", **FRESH}),
-    (None, GaussianNB(), {"resample": True, "cv": 2}),
+    ("gaussian_bayes", GaussianNB(), {}),
+    ("gaussian_bayes", GaussianNB(), {"scoring": "neg_log_loss", **FRESH}),
+    ("gaussian_bayes", GaussianNB(priors=[0.2, 0.3, 0.5]), {"scoring": "f1_macro", "groups": True}),
+    (None, LogisticRegression(), {"resample": True, "cv": 2}),
     (None, Ridge(), {"scoring": "r2", "cv": 2}),
 ]
+
+
+SLOW = (None, "factor")
 
 
 def _name(case: Any) -> str:
@@ -48,17 +59,17 @@ def _name(case: Any) -> str:
 
 
 def _case(case: Any) -> Any:
-    # Without a kernel nearly all of the time is scikit-learn's.
-    return pytest.param(case, id=_name(case), marks=[] if case[0] else pytest.mark.slow)
+    # Nearly all of the time is scikit-learn's.
+    return pytest.param(case, id=_name(case), marks=pytest.mark.slow if case[0] in SLOW else [])
 
 
 @pytest.mark.parametrize("case", [_case(case) for case in FITNESSES])
 def test_keeps_the_contract(case: Any) -> None:
     kernel, estimator, options = case
     # scikit-learn takes milliseconds a mask: fewer of them, of fewer features.
-    quick = kernel not in (None, "factor")
+    quick = kernel not in SLOW
     X, codes = table(60, 150 if kernel == "factor" else 70 if quick else 8, 3)
-    y = codes if kernel or isinstance(estimator, GaussianNB) else X[:, 0] - X[:, 3] + codes
+    y = X[:, 0] - X[:, 3] + codes if is_regressor(estimator) else codes
     groups = np.arange(60) // 2 if options.get("groups") else None
 
     def make(n_jobs: int, X: Any = X, y: Any = y, model: Any = estimator, **others: Any) -> Any:
@@ -78,7 +89,7 @@ def test_keeps_the_contract(case: Any) -> None:
             lambda n: make(n, X=changed),
             lambda n: make(n, y=y[::-1].copy()),
             lambda n: make(n, cv=4),
-            lambda n: make(n, scoring="f1_micro" if is_classifier(estimator) else "max_error"),
+            lambda n: make(n, scoring="f1_micro" if is_classifier(estimator) else "neg_max_error"),
             lambda n: make(n, model=clone(estimator).set_params(**OTHER[type(estimator)])),
             lambda n: make(n, resample=True, n_repeats=5),
         ],

@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_info
 
 from bitsieve.fitness import compile, kernels
 from bitsieve.fitness.factor import FactorFitness, _factor
+from bitsieve.testing._contract import global_generators_untouched
 
 N, P = 31, 120
 SPLITS = [*KFold(3, shuffle=True, random_state=0).split(np.zeros(N))]
@@ -141,9 +142,7 @@ def test_scores_weights_and_other_splits() -> None:
     ):
         for options in ({}, {"sample_weight": weights}):
             cv = ShuffleSplit(3, test_size=0.4, random_state=0)
-            fitness = compile(
-                estimator, X, target, cv=cv, scoring=scoring, n_jobs=1, **options
-            )
+            fitness = compile(estimator, X, target, cv=cv, scoring=scoring, n_jobs=1, **options)
             assert fitness.kernel == "factor"
             params = {"params": options} if options else {}
             expected = _expected(estimator, X, target, masks[:3], cv=cv, scoring=scoring, **params)
@@ -180,7 +179,10 @@ def test_what_scikit_learn_takes_from_a_shape_is_that_of_the_columns() -> None:
 def test_masks_of_which_the_means_are_nearly_all_are_read_by_column() -> None:
     X, y, numbers = _table("plain")
     far, masks = X + 1e5, _masks()
-    for estimator, target in ((LinearSVC(random_state=0, max_iter=50), y), (KernelRidge(), numbers)):
+    for estimator, target in (
+        (LinearSVC(random_state=0, max_iter=50), y),
+        (KernelRidge(), numbers),
+    ):
         fitness = compile(estimator, far, target, cv=SPLITS, n_jobs=1)
         assert fitness.kernel == "factor"
         expected = _expected(estimator, far, target, masks)
@@ -250,14 +252,11 @@ def test_a_score_is_a_function_of_the_mask_without_a_random_state() -> None:
         (SVC(), y),
         (SVR(), numbers),
     ):
-        np.random.seed(0)
-        before = np.random.get_state()[1].copy()
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), global_generators_untouched():
             warnings.simplefilter("ignore", ConvergenceWarning)
             fitness = compile(estimator, X, target, n_jobs=1, resample=True, cv=3)
             first = fitness.evaluate_splits(masks, 5)
             np.testing.assert_array_equal(first[::-1], fitness.evaluate_splits(masks[::-1], 5))
-        np.testing.assert_array_equal(before, np.random.get_state()[1])
 
 
 @pytest.mark.slow
@@ -271,7 +270,11 @@ def test_two_jobs_equal_one() -> None:
 @each("n, rank", [(1, 1), (2, 1), (17, 17), (40, 40), (40, 39), (40, 3), (5, 0)])
 def test_a_factor_has_the_gram_matrix(n: int, rank: int) -> None:
     rng = np.random.default_rng([n, rank])
-    X = rng.normal(size=(n, rank)) @ rng.normal(size=(rank, 200)) * 10.0 ** rng.uniform(-3, 3, (n, 1))
+    X = (
+        rng.normal(size=(n, rank))
+        @ rng.normal(size=(rank, 200))
+        * 10.0 ** rng.uniform(-3, 3, (n, 1))
+    )
     G = X @ X.T
     Z = _factor(G)
     assert Z.shape == (n, n)

@@ -65,7 +65,7 @@ def test_what_is_served_and_why_the_rest_is_not() -> None:
         assert (type(fitness), fitness.kernel, fitness.fallback_reason) == (KnnFitness, "knn", None)
     knn = "KNeighborsClassifier: "
     refused: list[tuple[Any, dict[str, Any], str]] = [
-        (KNeighborsClassifier(weights="distance"), {}, knn + "weights 'distance' has no kernel"),
+        (KNeighborsClassifier(metric="manhattan"), {}, knn + "metric 'manhattan' has no kernel"),
         (KNeighborsClassifier(weights=np.ones_like), {}, knn + "weights of your own has no kernel"),
         (KNeighborsClassifier(p=1), {}, knn + "metric 'minkowski' with p=1 has no kernel"),
         (KNeighborsClassifier(p=None), {}, knn + "metric 'minkowski' with p=None has no kernel"),
@@ -98,7 +98,7 @@ def test_what_is_served_and_why_the_rest_is_not() -> None:
 
 
 def test_the_reason_stays_with_a_fitness() -> None:
-    fitness = compile(KNeighborsClassifier(weights="distance"), X, Y, cv=3, n_jobs=1)
+    fitness = compile(KNeighborsClassifier(metric="manhattan"), X, Y, cv=3, n_jobs=1)
     fresh = fitness.resampled()
     assert fresh is not None
     for other in (pickle.loads(pickle.dumps(fitness)), fresh, fresh.resampled()):
@@ -107,7 +107,7 @@ def test_the_reason_stays_with_a_fitness() -> None:
     assert fresh.resample
     assert fitness.fingerprint() != fresh.fingerprint()
     assert fitness.fingerprint() == pickle.loads(pickle.dumps(fitness)).fingerprint()
-    several = compile(KNeighborsClassifier(weights="distance"), X, Y, cv=3, n_jobs=2)
+    several = compile(KNeighborsClassifier(metric="manhattan"), X, Y, cv=3, n_jobs=2)
     assert several.fingerprint() == fitness.fingerprint()  # answers alike
     for kind in (FitnessOptions, Problem):
         assert kind.__dataclass_params__.frozen
@@ -169,9 +169,9 @@ def test_kernels_of_ones_own_are_asked_first_and_the_last_one_before() -> None:
             assert compile(GaussianNB(), X, Y).kernel == "count"
     nested = register_kernel(_Count("b", both, "none on\nMondays"))
     assert compile(KNN, X, Y).kernel == "knn"
-    distances = KNeighborsClassifier(weights="distance")
+    distances = KNeighborsClassifier(metric="manhattan")
     assert compile(distances, X, Y).fallback_reason == (
-        "KNeighborsClassifier: none on Mondays; weights 'distance' has no kernel"
+        "KNeighborsClassifier: none on Mondays; metric 'manhattan' has no kernel"
     )
     assert compile(GaussianNB(), X, Y).fallback_reason == "GaussianNB: none on Mondays"
     fallback = compile(Ridge(), X, Y).fallback_reason
@@ -207,5 +207,5 @@ def test_a_kernel_for_a_class_serves_no_subclass_of_it() -> None:
             return None
 
     with register_kernel(Own()):
-        assert compile(KNeighborsClassifier(1, weights="distance"), X, Y).fallback_reason is None
+        assert compile(KNeighborsClassifier(1, metric="manhattan"), X, Y).fallback_reason is None
         assert compile(Subclass(1), X, Y).kernel is None

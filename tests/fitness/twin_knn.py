@@ -113,3 +113,28 @@ def fixed_gram(features: Array, n_samples: int, max_abs: Array, mask: Array) -> 
         # Products of float32 values are exact in float64; rint rounds halves to even.
         out += np.rint(row[:, None] * row[None, :] / scale).astype(np.int64)
     return out
+
+
+def weighed(d: Array, target: Array, n_classes: int, split: Split, k: int, weights: str) -> Array:
+    """Shares of the classes (n_test, n_classes), or means of the numbers (n_test, 1)."""
+    train, test = np.sort(split[0]), split[1]
+    out = np.zeros((len(test), max(n_classes, 1)))
+    for row, i in zip(out, test, strict=True):
+        nearest = train[np.argsort(d[i, train], kind="stable")[:k]]
+        total = 0.0
+        for j in nearest:  # nearest first
+            if weights == "uniform" or k == 1:
+                weight = 1.0
+            elif d[i, nearest[0]] == 0:
+                weight = float(d[i, j] == 0)
+            else:
+                weight = 1.0 / np.sqrt(d[i, j])
+            if n_classes:
+                row[target[j]] += weight
+            else:
+                row[0] += target[j] * weight
+            total += weight
+        if n_classes:
+            total = sum(row.tolist())
+        row /= total
+    return out

@@ -27,17 +27,18 @@ std::size_t rank(const Word* words, std::size_t s) {
 }  // namespace
 
 KnnFitness::KnnFitness(std::shared_ptr<const Table> table, Target target, SplitSource source,
-                       std::size_t n_neighbors)
+                       KnnOptions options)
     : GramFitness(std::move(table), std::move(target), std::move(source)),
       recheck_(recheck_of(this->table())),
-      n_neighbors_(n_neighbors) {
-  require_classes();
+      options_(options) {
+  // The share of a single neighbor is 1 at any distance.
+  if (options_.n_neighbors == 1) options_.by_distance = false;
 }
 
 KnnFitness::~KnnFitness() = default;
 
 std::unique_ptr<MaskFitness::Worker> KnnFitness::make_worker() const {
-  return std::make_unique<Finder>(table().view(), target().codes.data(), recheck_);
+  return std::make_unique<Finder>(table().view(), target(), options_, is_ordered(), recheck_);
 }
 
 MaskFitness::Counters KnnFitness::count() const {
@@ -120,8 +121,12 @@ void KnnFitness::walk(std::size_t i, const float* gram_row, const Splits& splits
   const std::int64_t first = splits.place_begin[i], last = splits.place_begin[i + 1];
   if (first == last) return;
   finder.order.begin_row(i, gram_row);
-  if (n_neighbors_ == 1) {
-    walk_nearest(i, splits, finder, answer);
+  if (is_ordered() || options_.n_neighbors == 1) {
+    if (is_ordered()) {
+      walk_ordered(i, splits, finder, answer);
+    } else {
+      walk_nearest(i, splits, finder, answer);
+    }
     finder.n_rechecked += finder.order.take_rechecked();
     return;
   }
@@ -129,7 +134,7 @@ void KnnFitness::walk(std::size_t i, const float* gram_row, const Splits& splits
   const std::int32_t* codes = target().codes.data();
   const auto features = [&]() -> const std::vector<std::int32_t>& { return finder.features; };
   const std::size_t n_places = static_cast<std::size_t>(last - first);
-  finder.remaining.assign(n_places, static_cast<std::int32_t>(n_neighbors_));
+  finder.remaining.assign(n_places, static_cast<std::int32_t>(options_.n_neighbors));
   finder.votes.assign(n_places * n_classes, 0);
   for (std::size_t open = n_places; open > 0;) {
     const std::ptrdiff_t j = finder.order.next(features);
@@ -160,10 +165,37 @@ void KnnFitness::walk(std::size_t i, const float* gram_row, const Splits& splits
     if (answer.values != nullptr) {
       for (std::size_t c = 0; c < n_classes; ++c) {
         answer.values[at * n_classes + c] =
-            static_cast<double>(votes[c]) / static_cast<double>(n_neighbors_);
+            static_cast<double>(votes[c]) / static_cast<double>(options_.n_neighbors);
       }
     }
   }
+}
+
+// Neighbors whose distances count, or whose numbers are summed in their order.
+void KnnFitness::walk_ordered(std::size_t i, const Splits& splits, Finder& finder,
+                              const Answer& answer) const {
+  const std::int64_t first = splits.place_begin[i], last = splits.place_begin[i + 1];
+  const Splits::Place* places = splits.places.data() + first;
+  const std::size_t n_places = static_cast<std::size_t>(last - first);
+  const auto features = [&]() -> const std::vector<std::int32_t>& { return finder.features; };
+  KnnVotes& votes = finder.sums;
+  votes.begin(n_places);
+  for (std::size_t open = n_places; open > 0;) {
+    const std::ptrdiff_t j = finder.order.next(features);
+    if (j < 0) break;
+    const std::size_t sample = static_cast<std::size_t>(j);
+    const Word* training = splits.training.data() + sample * splits.n_words;
+    double square = -1;
+    for (std::size_t t = 0; t < n_places; ++t) {
+      if (!votes.is_open(t) || !get_bit(training, static_cast<std::size_t>(places[t].split))) {
+        continue;
+      }
+      if (square < 0) square = options_.by_distance ? finder.order.distance(features) : 0;
+      votes.add(t, sample, square);
+      if (!votes.is_open(t)) --open;
+    }
+  }
+  for (std::size_t t = 0; t < n_places; ++t) votes.write(t, i, places[t], answer);
 }
 
 // All splits at once, a bit each: a candidate decides those that train on it and are open.

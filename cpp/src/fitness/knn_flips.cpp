@@ -324,7 +324,7 @@ bool KnnFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
                                     std::size_t n_masks, const TargetSplits& at,
                                     const Scorer& scorer, int n_threads, double* scores,
                                     bool*) {
-  if (n_neighbors_ != 1 || !fits(at.splits)) return false;
+  if (options_.n_neighbors != 1 || !target().is_classes() || !fits(at.splits)) return false;
   if (!scorer.takes_hits() && target().n_classes > flip_classes) return false;
   const bool from_state = planner_.move_near(base, n_masks, n_threads);
   if (!from_state && planner_.has_matrices()) return false;

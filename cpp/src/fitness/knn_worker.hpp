@@ -11,10 +11,13 @@
 namespace bitsieve {
 
 struct KnnFitness::Finder : MaskFitness::Worker {
-  Finder(const TableView& table, const std::int32_t* codes, const ExactDistance& recheck)
-      : order(table.n_samples, table.ld, codes, recheck) {}
+  Finder(const TableView& table, const Target& target, KnnOptions options, bool is_ordered,
+         const ExactDistance& recheck)
+      : order(table.n_samples, table.ld, is_ordered ? nullptr : target.codes.data(), recheck),
+        sums(target, options) {}
 
   NeighborOrder order;
+  KnnVotes sums;
   GramMatrix matrix;
   std::vector<std::int32_t> features, remaining, votes;
   std::vector<Word> pending;

@@ -71,7 +71,7 @@ bool NeighborOrder::gather() {
   double upper = -std::numeric_limits<double>::infinity();
   do {
     upper = std::max(upper, static_cast<double>(next_lower_) + width(next_sample_));
-    cluster_.push_back({next_sample_, 0});
+    cluster_.push_back({next_sample_, -1});
     remove(next_sample_);
     if (cluster_.size() == large_cluster) sweep(upper);
     peek();
@@ -86,7 +86,7 @@ void NeighborOrder::sweep(double& upper) {
     for (std::size_t j = 0; j < n_; ++j) {
       if (lower_[j] <= upper) {
         upper = std::max(upper, static_cast<double>(lower_[j]) + width(j));
-        cluster_.push_back({j, 0});
+        cluster_.push_back({j, -1});
         remove(j);
         grown = true;
       }
@@ -95,6 +95,7 @@ void NeighborOrder::sweep(double& upper) {
 }
 
 bool NeighborOrder::mixed() const {
+  if (codes_ == nullptr) return true;
   const std::int32_t first = codes_[cluster_[0].sample];
   return std::any_of(cluster_.begin(), cluster_.end(),
                      [&](const Candidate& c) { return codes_[c.sample] != first; });

@@ -21,7 +21,7 @@ from threadpoolctl import ThreadpoolController
 
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.general import _cross_validate
-from bitsieve.fitness.inner_products import RULES, Rule, rule_of
+from bitsieve.fitness.inner_products import RULES, rule_of
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.pipelines import Parts
 from bitsieve.fitness.scoring import refusal_of_scoring

@@ -22,8 +22,8 @@ __all__ = ["RULES", "Rule", "rule_of"]
 _SVM_KERNELS = ("linear", "rbf", "poly", "sigmoid")
 _RIDGE_KERNELS = (*_SVM_KERNELS, "polynomial", "cosine")
 
-# lstsq drops singular values below a share of the largest. Those of a factor are the roots of a Gram
-# matrix's eigenvalues, known to about 1e-8 of the largest.
+# lstsq drops singular values below a share of the largest. Those of a factor are the roots of a
+# Gram matrix's eigenvalues, known to about 1e-8 of the largest.
 _LEAST_CUTOFF = 1e-7
 
 # A logistic regression that stops when no coefficient's slope is above tol stops elsewhere in other
@@ -103,7 +103,9 @@ def _least_squares(estimator: Any) -> str | None:
         return "positive=True has no kernel"
     cutoff = getattr(estimator, "tol", 0.0)
     if cutoff < _LEAST_CUTOFF:
-        return f"LinearRegression that drops no singular value above {_LEAST_CUTOFF:g} has no kernel"
+        return (
+            f"LinearRegression that drops no singular value above {_LEAST_CUTOFF:g} has no kernel"
+        )
     return None
 
 
@@ -169,9 +171,7 @@ RULES: dict[str, Rule] = {
         ("sklearn.svm.SVC", "sklearn.svm.NuSVC", "sklearn.svm.SVR", "sklearn.svm.NuSVR"), _LIBSVM
     ),
     **dict.fromkeys(("sklearn.svm.LinearSVC", "sklearn.svm.LinearSVR"), _LIBLINEAR),
-    **dict.fromkeys(
-        ("sklearn.linear_model.Ridge", "sklearn.linear_model.RidgeClassifier"), _RIDGE
-    ),
+    **dict.fromkeys(("sklearn.linear_model.Ridge", "sklearn.linear_model.RidgeClassifier"), _RIDGE),
     "sklearn.linear_model.LinearRegression": Rule(
         free=_words("fit_intercept copy_X n_jobs"),
         judged=_words("positive tol"),

@@ -1,4 +1,4 @@
-"""Cross-validated k-nearest-neighbor classification by the compiled kernel."""
+"""Cross-validated k-nearest-neighbor models by the compiled kernel."""
 
 from __future__ import annotations
 
@@ -11,13 +11,22 @@ from bitsieve.fitness.splits import FreshFolds, Split
 
 __all__ = ["KERNEL", "KnnFitness"]
 
+_METRICS = ("euclidean", "l2", "sqeuclidean")  # which order samples alike
+_WEIGHTS = ("uniform", "distance")
+
 
 class KnnFitness(GramCompiledFitness):
-    """k nearest neighbors, uniform weights, Euclidean distance; see :class:`Fitness`.
+    """k nearest neighbors of Euclidean distance, classes or numbers; see :class:`Fitness`.
 
     One matrix of squared distances serves every split of a mask. Distances are those of float64
     arithmetic on X (eight partial sums, by the feature's position in the mask); where two are
-    equal, the sample with the lower index is nearer.
+    equal, the sample with the lower index is nearer. ``weights="distance"`` takes their inverse;
+    neighbors at distance zero, if there are any, are then the only ones that count.
+
+    scikit-learn's neighbors and weights are the same to rounding, but for samples that agree in all
+    selected features or nearly so: above 15 features it computes distances from products, whose
+    rounding makes those of such samples about 1e-8 times their norm, or zero, as it happens. Here
+    equal samples are at distance zero.
 
     Parameters
     ----------
@@ -42,7 +51,8 @@ class KnnFitness(GramCompiledFitness):
         return int(self.problem.model.n_neighbors)
 
     def _settings(self) -> dict[str, Any]:
-        return {"n_neighbors": self._n_neighbors}
+        by_distance = self.problem.model.weights == "distance"
+        return {"n_neighbors": self._n_neighbors, "by_distance": by_distance}
 
     def _depends_on_seed(self) -> bool:
         # Fresh folds of groups have other sizes for every seed.
@@ -64,7 +74,10 @@ class KnnFitness(GramCompiledFitness):
 
 class _Kernel:
     name = "knn"
-    estimators = ("sklearn.neighbors.KNeighborsClassifier",)
+    estimators = (
+        "sklearn.neighbors.KNeighborsClassifier",
+        "sklearn.neighbors.KNeighborsRegressor",
+    )
     make = KnnFitness
 
     def refusal(self, problem: Problem) -> str | None:
@@ -74,12 +87,17 @@ class _Kernel:
             metric = "euclidean"
             if estimator.p != 2:
                 return f"metric 'minkowski' with p={estimator.p} has no kernel"
-        if metric != "euclidean":
+        weights = estimator.weights
+        if not (weights is None or (isinstance(weights, str) and weights in _WEIGHTS)):
+            return f"weights {_shown(weights)} has no kernel"
+        if not isinstance(metric, str) or metric not in _METRICS:
             return f"metric {_shown(metric)} has no kernel"
+        if metric == "sqeuclidean" and weights == "distance":
+            return "weights 'distance' of metric 'sqeuclidean' has no kernel"
         if estimator.metric_params is not None:
             return "metric_params has no kernel"
-        if estimator.weights not in ("uniform", None):
-            return f"weights {_shown(estimator.weights)} has no kernel"
+        if type(estimator).__name__ == "KNeighborsRegressor":
+            return refusal_of_gram(problem, ("numbers",))
         if problem.table.codes is None:
             return "a target without classes has no kernel"
         return refusal_of_gram(problem, ("classes", "probabilities"))

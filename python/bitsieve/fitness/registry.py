@@ -33,6 +33,7 @@ __all__ = ["Kernel", "kernels", "register_kernel", "serve"]
 _BUILT_IN = (
     "bitsieve.fitness.knn",
     "bitsieve.fitness.centroid",
+    "bitsieve.fitness.gaussian_bayes",
     "bitsieve.fitness.factor",
 )
 _SHOWN = 8  # estimators in a message
@@ -101,7 +102,7 @@ def kernels() -> tuple[Kernel, ...]:
     --------
     >>> from bitsieve.fitness import kernels
     >>> [kernel.name for kernel in kernels()]
-    ['knn', 'centroid', 'factor']
+    ['knn', 'centroid', 'gaussian_bayes', 'factor']
     """
     return _registered + tuple(importlib.import_module(name).KERNEL for name in _BUILT_IN)
 

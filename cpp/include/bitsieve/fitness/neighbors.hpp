@@ -3,7 +3,7 @@
 // A candidate j of row i has a squared distance in [lower_j, lower_j + 2 (r_i + r_j)^2]. Candidates
 // come in the order of `lower`; those whose intervals may overlap form a cluster, and a cluster of
 // several classes is put in order by the exact re-check. (In a cluster of one class the order
-// changes no vote.) So the order is that of the exact distances, ties to the lowest index, whatever
+// changes no vote; without classes every cluster is put in order.) So the order is that of the exact distances, ties to the lowest index, whatever
 // the error was: the error costs time only.
 #pragma once
 
@@ -18,6 +18,7 @@ namespace bitsieve {
 
 class NeighborOrder {
  public:
+  // `codes` are the samples' classes, or null where the order itself counts.
   NeighborOrder(std::size_t n, std::size_t ld, const std::int32_t* codes, const ExactDistance& recheck);
 
   // A new matrix. squares[j] = |x_j|^2, approximately; bounds[j] = r_j^2; all zero: exact.
@@ -36,6 +37,17 @@ class NeighborOrder {
     return static_cast<std::ptrdiff_t>(cluster_[position_++].sample);
   }
 
+  // The squared distance of the last sample that next() gave, by the exact re-check.
+  template <typename Features>
+  double distance(Features&& features) {
+    Candidate& last = cluster_[position_ - 1];
+    if (last.distance < 0) {
+      last.distance = recheck_.distance(row_, last.sample, features());
+      ++n_rechecked_;
+    }
+    return last.distance;
+  }
+
   // Distances measured by the exact re-check since the last call.
   std::size_t take_rechecked() {
     const std::size_t count = n_rechecked_;
@@ -46,7 +58,7 @@ class NeighborOrder {
  private:
   struct Candidate {
     std::size_t sample;
-    double distance;
+    double distance;  // below zero: not measured
   };
 
   bool gather();

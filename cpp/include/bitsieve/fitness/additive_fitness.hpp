@@ -1,0 +1,164 @@
+// A mask fitness whose state is a sum over the features of the mask: naive Bayes, nearest centroids.
+//
+// Each class c has a cost at each place t (a test sample in a split), and the least cost wins:
+//
+//   cost_c(t) = S_c(t) + offset_c(split) + factor_c(split) * E(t)
+//
+// S_c (and E, where a model has it) are sums over the mask's features of terms >= 0 that depend on
+// feature, place, class and the parameters of the split. Offsets are made of further sums, one a
+// split (split sums, of terms >= 0 too), and of the parameters. A parameter is what depends on mask
+// and split beyond sums: a smoothing, a median.
+//
+// The model says terms, parameters and offsets. The base adds: exactly (float64, features ascending,
+// the mask's own parameters), or for a batch at once at reference parameters, with an error bound.
+// What the bound leaves open, and whatever needs numbers, is of the exact sums, so that the answer is
+// a function of (mask, splits) alone, in every bit. As terms are not negative, a sum bounds its own
+// rounding error.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bitsieve/core/aligned.hpp"
+#include "bitsieve/fitness/mask_fitness.hpp"
+
+namespace bitsieve {
+
+inline constexpr std::size_t additive_lanes = 16;  // features, or masks, that are worked on at a time
+
+// Where the sums of the splits stand: columns of split s from begin[s] on, first those of its
+// places, [place sum][test sample of the split], then its split sums.
+struct SumLayout {
+  SumLayout() = default;
+  SumLayout(const Splits& splits, std::size_t n_place_sums, std::size_t n_split_sums);
+
+  std::size_t n_columns() const { return begin.back(); }
+
+  std::size_t n_place_sums = 0;  // one a class, then those of E
+  std::size_t n_split_sums = 0;
+  std::vector<std::size_t> begin;  // [n_splits + 1]
+};
+
+// Up to additive_lanes features side by side.
+struct FeatureBlock {
+  std::int32_t features[additive_lanes];  // lanes past n repeat the last one
+  std::size_t n = 0;
+  const double* values = nullptr;  // [n_samples][additive_lanes], scaled as in the splits asked for
+};
+
+class AdditiveFitness : public MaskFitness {
+ public:
+  AdditiveFitness(std::shared_ptr<const Table> table, Target target, SplitSource source);
+  ~AdditiveFitness() override;
+
+  Outputs::Kind kind() const override { return Outputs::Kind::probabilities; }
+  std::size_t n_values() const override { return target().n_classes; }
+
+ protected:
+  static constexpr std::size_t lanes = additive_lanes;
+
+  // What the model keeps of a set of splits, and where sums stand: one layout for exact sums, one
+  // for those at reference parameters, which may have more (derivatives). Once made it is read by
+  // many threads.
+  struct State {
+    virtual ~State() = default;
+    SumLayout exact, reference;
+    // By split, ascending: features whose terms at reference parameters are zeros, since no bound
+    // would hold; the base adds them at the mask's own. Empty: none.
+    std::vector<std::vector<std::int32_t>> left_out;
+  };
+
+  // Memory of the calling thread, which a model may resize and fill as it likes.
+  using Scratch = AlignedVector<double>;
+
+  // How many sums there are beside one a class: of E 0, 1 (for all classes) or one a class.
+  struct Sums {
+    std::size_t n_extra = 0, n_split = 0;
+  };
+
+  // [n_classes][lanes] each, zeros at first; lanes are masks.
+  struct Offsets {
+    double* offset;    // infinite for a class that is never predicted
+    double* factor;    // of E
+    double* relative;  // the error of S_c as a share of it, beside that of adding
+    double* slack;     // any other error
+  };
+
+  struct SplitSums {
+    const double* sums;        // [n_split][lanes]
+    const double* magnitudes;  // [n_split][lanes] each sum is wrong by share times that, at most
+    double share;
+  };
+
+  // ---- what a model says --------------------------------------------------------------------
+
+  virtual Sums sums(const State& state, bool is_reference) const = 0;
+  virtual std::size_t n_params() const { return 0; }  // a split
+
+  // The state of splits, without its layouts; a pass over the samples at most.
+  virtual std::unique_ptr<State> make_state(const TargetSplits& at) const;
+  // Called once before reference parameters are used: passes over the table, what is left out.
+  virtual void survey(State& state, const TargetSplits& at, int n_threads) const;
+  // params[n_splits][n_params] at which sums of a batch are made; after survey().
+  virtual void reference_params(const State& state, double* params) const;
+
+  // params[n_splits][n_params] of a mask: a function of it and the splits alone.
+  virtual void measure(const State& state, const TargetSplits& at,
+                       const std::vector<std::int32_t>& features, double* params,
+                       Scratch& scratch) const;
+  // The same of masks that are one flip from a base, a lane each: params[n_splits][n_params][lanes],
+  // which hold the base's at first. joins[lane]: the feature is not in the base.
+  virtual void measure_flips(const State& state, const TargetSplits& at,
+                             const std::vector<std::int32_t>& base, const FeatureBlock& flips,
+                             const bool* joins, double* params, Scratch& scratch) const;
+
+  // Whether this mask has no good answer.
+  virtual bool declines(const State& state, const TargetSplits& at,
+                        const std::vector<std::int32_t>& features, const double* params) const;
+
+  // out[column - layout.begin[first]][lanes] for the columns of splits [first, last): the terms of
+  // the block's features, >= 0, correct to a relative 2^-40. Same bits whatever the block, the other
+  // lanes and the range. params[n_splits][n_params]. Lanes past block.n are not read.
+  virtual void terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
+                     const double* params, bool is_reference, std::size_t first, std::size_t last,
+                     double* out, Scratch& scratch) const = 0;
+
+  // Fills out for split s. params[n_params][lanes] are the masks' own; reference[n_params] those of
+  // the sums, null where the sums are at the masks' own.
+  virtual void offsets(const State& state, const TargetSplits& at, std::size_t split,
+                       const SplitSums& sums, const double* params, const double* reference,
+                       const Offsets& out) const = 0;
+
+  // What is said of a place with these costs: out[n_values]. Here the probabilities of log-likelihoods
+  // -cost.
+  virtual void values(const double* costs, double* out) const;
+
+  // ---- what the base gives ------------------------------------------------------------------
+
+  // Body for each block of features, features ascending, and each range of splits that has the same
+  // values: (block, first split, last split).
+  void for_each_block(const std::int32_t* features, std::size_t n_features, std::size_t first,
+                      std::size_t last, Scratch& scratch,
+                      FunctionRef<const FeatureBlock&, std::size_t, std::size_t> body) const;
+
+  std::unique_ptr<Worker> make_worker() const override;
+  void predict(const Word* masks, std::size_t index, const TargetSplits& at, int n_threads,
+               Worker& worker, const Answer& answer) override;
+
+ private:
+  struct Adder;  // a worker
+
+  std::unique_ptr<State> new_state(const TargetSplits& at) const;
+  const State& state_of(const TargetSplits& at, Adder& adder) const;
+  // sums[columns of splits [first, last)] over the features at params.
+  void add_exactly(const State& state, const TargetSplits& at,
+                   const std::vector<std::int32_t>& features, const double* params,
+                   std::size_t first, std::size_t last, Adder& adder, double* sums) const;
+  // costs[test of the split][n_classes] from exact sums.
+  void costs_of(const State& state, const TargetSplits& at, std::size_t split,
+                const double* params, const double* sums, Adder& adder) const;
+};
+
+}  // namespace bitsieve

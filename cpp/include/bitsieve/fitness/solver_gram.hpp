@@ -1,0 +1,146 @@
+// The float64 Gram matrices that solvers take, one a mask, over the columns less their means over
+// all samples.
+//
+// A solver's answer cannot be checked again in float64 as a comparison can, so the matrix is a
+// function of the mask alone, in every bit. It is a sum of integers: each product is rounded once,
+// by a fused multiply-add, to a power of two chosen from the table alone, and what follows is
+// integer addition, so that it may be made from nothing, from a kept state and the difference, or
+// as the other one of a pair. Where that unit is too coarse for a mask (unit * size above 1e-11 of
+// the least diagonal element that is of a sample that is not all zero), the matrix is summed in
+// float64, features in ascending order: a rule of the mask alone, too.
+//
+// Use: plan() by one thread, then make() for each mask of the batch, from any number of threads.
+// Needs an instruction set that fuses multiply-adds (Kernels::has_fma): refuses where there is none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bitsieve/core/aligned.hpp"
+#include "bitsieve/core/mask.hpp"
+#include "bitsieve/core/table.hpp"
+#include "bitsieve/fitness/centered_columns.hpp"
+#include "bitsieve/fitness/gram_planner.hpp"
+#include "bitsieve/fitness/mask_batch.hpp"
+
+namespace bitsieve {
+
+// The share of the least diagonal element that unit * size may reach.
+inline constexpr double solver_precision = 1e-11;
+
+// The matrix of one mask. Errors: of a fixed one at most size / 2 units an element; else
+// (64 + size / 64 + 2) * 2^-53 * |x_i| * |x_j|.
+struct SolverMatrix {
+  AlignedVector<double> gram;  // [ld][ld], both triangles; zero past n_samples
+  bool fixed = false;          // a sum of integers
+
+  // Scratch.
+  AlignedVector<std::int64_t> units;  // [ld][ld], upper triangle in tiles of 16
+  AlignedVector<double> rows;
+  std::vector<std::int32_t> added, removed;
+};
+
+// What leads from centred values to the user's own: the product of the user's rows i and j is
+// gram[i * ld + j] + shift[i] + shift[j] + constant. Of the mask alone, features in ascending order.
+struct SolverShift {
+  std::vector<double> shift;  // [n] sum over the mask of centred value * mean
+  std::vector<double> sums;   // [n] sum over the mask of the user's values
+  double constant = 0;        // sum over the mask of mean^2
+
+  double raw(double gram, std::size_t i, std::size_t j) const {
+    return gram + (shift[i] + shift[j]) + constant;  // the same bits for (j, i)
+  }
+};
+
+// A mask and the integers of its matrix (or of two masks, their sum).
+class SolverState {
+ public:
+  explicit SolverState(const CenteredColumns& columns);
+
+  void move_to(const Word* mask, int n_threads);  // of one mask
+  // Of two: each goes its own way, and the integers are the sum of both.
+  void move_to(const Word* first, const Word* second, int n_threads);
+  std::size_t distance(const Word* first, const Word* second) const;
+
+  const std::vector<Word>& mask() const { return mask_; }
+  const std::vector<Word>& second() const { return second_; }
+  const AlignedVector<std::int64_t>& units() const { return units_; }
+
+ private:
+  void shift(std::vector<Word>& from, const Word* to, int n_threads);
+  void clear();
+
+  const CenteredColumns& columns_;
+  AlignedVector<std::int64_t> units_;
+  AlignedVector<double> rows_;
+  std::vector<Word> mask_, second_;
+};
+
+class SolverGram {
+ public:
+  explicit SolverGram(const Table& table);
+  ~SolverGram();
+
+  // Whether there are few enough samples for whole matrices; nothing else is asked where not.
+  bool has_matrices() const { return table_.view().n_samples <= matrix_samples; }
+  std::size_t n_samples() const { return table_.view().n_samples; }
+  std::size_t ld() const { return table_.view().ld; }
+  std::size_t n_words() const { return n_words_; }
+
+  // The columns, made when first asked for: by plan(), or before threads ask for them.
+  const CenteredColumns& columns(int n_threads);
+
+  // Plan a batch, and move the kept state to where it is wanted. costs[m]: features that mask m
+  // will take, for a scheduler.
+  void plan(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs);
+
+  // The matrix of mask `index` of the planned batch. `n_threads` above 1 only where no other matrix
+  // is being made. Cost from nothing: n^2 / 2 multiply-adds and integer additions a feature.
+  void make(const Word* masks, std::size_t index, int n_threads, SolverMatrix& out) const;
+
+  // One mask by itself: the state moves to it, or as make() does where it should not. The bits are
+  // those of make(). By one thread.
+  void make_one(const Word* mask, int n_threads, SolverMatrix& out);
+
+  // What a matrix is made from: nothing, the state, the other one of its pair.
+  enum class Origin : std::uint8_t { empty, state, pair_first, pair_second };
+  Origin origin(std::size_t index) const { return steps_[index].origin; }
+
+  // Cost: 2 multiply-adds a (sample, feature).
+  void shift_of(const Word* mask, SolverShift& out) const;
+
+  void forget();  // all states and plans, in a forked child: their memory is left behind
+
+  std::uint64_t features_moved() const { return features_moved_; }  // of all plans
+  std::uint64_t features_made() const { return features_made_; }
+
+ private:
+  struct Step {
+    Origin origin;
+    std::size_t cost;  // features to add or remove
+  };
+
+  bool move_near(const Word* base, std::size_t n_neighbors, int n_threads);
+  void choose(const Word* masks, std::size_t n_masks, int n_threads);
+  void pair_up(const Word* masks, int n_threads);
+  SolverState& state();
+  void sum_units(const Word* mask, const SolverState* from, int n_threads, SolverMatrix& out) const;
+  void finish(const Word* mask, int n_threads, SolverMatrix& out) const;
+  bool is_fine(const Word* mask, const SolverMatrix& matrix) const;
+  void sum_doubles(const Word* mask, int n_threads, SolverMatrix& out) const;
+
+  const Table& table_;
+  std::size_t n_words_;
+  std::unique_ptr<CenteredColumns> columns_;
+  std::unique_ptr<SolverState> state_, pair_;
+  SolverMatrix first_of_pair_;
+  std::vector<Step> steps_;
+  // Features that a state would have saved so far, and where it would have stood.
+  double median_credit_ = 0, pair_credit_ = 0;
+  std::vector<Word> last_median_, last_either_, last_both_;
+  std::uint64_t features_moved_ = 0, features_made_ = 0;
+};
+
+}  // namespace bitsieve

@@ -1,0 +1,77 @@
+"""Cross-validated Gaussian naive Bayes by the compiled kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bitsieve import _core
+from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
+from bitsieve.fitness.options import Problem
+
+__all__ = ["KERNEL", "GaussianBayesFitness"]
+
+
+class GaussianBayesFitness(CompiledFitness):
+    """scikit-learn's ``GaussianNB``; see :class:`Fitness`.
+
+    The log-likelihood of a class is a sum over the features, so the masks of a batch share the
+    terms of each feature. What depends on the mask is the smoothing: ``var_smoothing`` is a
+    fraction of the largest variance among the *selected* features in the training part. Classes
+    that float32 sums leave open are compared in float64, and probabilities are float64 throughout,
+    at the mask's own smoothing.
+
+    Masks whose smoothing lies below the rounding of their values (all selected features constant,
+    or far from zero for their spread) are scikit-learn's.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that its kernel does not refuse.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from bitsieve.fitness import compile
+    >>> fitness = compile(GaussianNB(), *load_iris(return_X_y=True))
+    >>> fitness.kernel, fitness.evaluate([[True, True, True, True]]).round(3)
+    ('gaussian_bayes', array([0.953]))
+    """
+
+    kernel = "gaussian_bayes"
+    _core_class = _core.GaussianBayesFitness
+
+    def _settings(self) -> dict[str, Any]:
+        model = self.problem.model
+        priors = None if model.priors is None else np.asarray(model.priors, dtype=np.float64)
+        return {"var_smoothing": float(model.var_smoothing), "priors": priors}
+
+
+class _Kernel:
+    name = "gaussian_bayes"
+    estimators = ("sklearn.naive_bayes.GaussianNB",)
+    make = GaussianBayesFitness
+
+    def refusal(self, problem: Problem) -> str | None:
+        model, table = problem.model, problem.table
+        if table.codes is None or table.classes is None:
+            return "a target without classes has no kernel"
+        if not model.var_smoothing > 0:
+            return "var_smoothing=0 has no kernel"
+        if model.priors is not None:
+            priors = np.asarray(model.priors)
+            if priors.shape != (len(table.classes),) or priors.dtype.kind not in "iuf":
+                return f"priors that are not {len(table.classes)} numbers have no kernel"
+            if not (np.isfinite(priors) & (priors >= 0)).all() or not np.isclose(priors.sum(), 1):
+                return "priors that are negative or do not sum to 1 have no kernel"
+        if table.X.dtype.kind == "f" and table.X.dtype.itemsize < 8:
+            return (
+                f"values in {table.X.dtype} have no kernel, since scikit-learn then rounds every "
+                "step to it; give float64"
+            )
+        return refusal_of_data(problem, ("classes", "probabilities"), weights=True)
+
+
+KERNEL = _Kernel()
