@@ -38,6 +38,10 @@ _MOST_SAMPLES = 4096  # matrices of 128 MB, three of them in each process
 # is left of the samples' differences is too little: scikit-learn then reads the columns.
 _LEAST_SHARE = 1e-6
 
+# A kernel function is evaluated again in every fit; of so few columns that costs less than to take
+# parts of a whole matrix.
+_FEW = 128
+
 _WITH_GAMMA = ("rbf", "poly", "polynomial", "sigmoid")
 
 
@@ -47,10 +51,10 @@ class FactorFitness(Fitness):
     Such an estimator answers alike on any Z with Z Z' = X_m X_m', and where a mask holds more
     features than there are samples Z is the smaller. One Gram matrix and one factor of it serve
     all splits of a mask. Estimators with a kernel function get its matrix, made of the Gram
-    matrix. What scikit-learn takes from the shape or the variance of X (``gamma``, ``dual``) is
-    given as it would be on the columns. Masks of no more features than samples are fitted on
-    their columns. Where ``random_state`` is None it is 0, so that a score is a function of the
-    mask.
+    matrix, from a hundred features on. What scikit-learn takes from the shape or the variance of
+    X (``gamma``, ``dual``) is given as it would be on the columns. Masks of fewer features are
+    fitted on their columns. Where ``random_state`` is None it is 0, so that a score is a function
+    of the mask.
 
     Parameters
     ----------
@@ -271,12 +275,17 @@ class _Kernel(_Columns):
         return float(1 / (self.n_features * variance)) if variance > 0 else 1.0
 
 
+def _most_columns(rule: Rule, n_samples: int) -> int:
+    """Return up to how many columns scikit-learn is as fast on them."""
+    return min(n_samples, _FEW) if rule.is_kernel else n_samples
+
+
 def _see(estimator: Any, X: Floats) -> _Columns:
     """Return what an estimator is given of the columns of a mask: a rule of them alone."""
     n, k = X.shape
-    if k <= n:
-        return _Columns(estimator, X)
     rule = rule_of(estimator)
+    if k <= _most_columns(rule, n):
+        return _Columns(estimator, X)
     sums = squares = np.empty(0)
     if rule.is_kernel and estimator.kernel in _WITH_GAMMA and estimator.gamma == "scale":
         # Of values less one number, so that nothing is lost where all of them are large.
@@ -316,13 +325,16 @@ class _FactorKernel:
 
     def refusal(self, problem: Problem) -> str | None:
         options, table = problem.options, problem.table
-        reason = rule_of(problem.model).refusal(problem.model)
+        rule = rule_of(problem.model)
+        reason = rule.refusal(problem.model)
         if reason is None:
             reason = refusal_of_scoring(problem.model, options.scoring)
         if reason is not None:
             return reason
-        if table.n_features <= table.n_samples:
-            return "a table of no more features than samples has no kernel"
+        most = _most_columns(rule, table.n_samples)
+        if table.n_features <= most:
+            what = "features than samples" if most == table.n_samples else f"than {most} features"
+            return f"a table of no more {what} has no kernel"
         if table.n_samples > _MOST_SAMPLES:
             return f"more than {_MOST_SAMPLES:,} samples have no kernel"
         largest = max(float(table.X.max()), -float(table.X.min()))
