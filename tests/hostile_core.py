@@ -256,7 +256,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "GaussianBayesFitness": (
         lambda **k: _evaluate(_core.GaussianBayesFitness(**k)),
-        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k != "n_neighbors"}
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
         | {"var_smoothing": 1e-9, "priors": np.array([0.25, 0.75])},
     ),
     "PriorFitness": (

@@ -29,11 +29,11 @@ from bitsieve.fitness.options import Problem
 
 __all__ = ["Kernel", "kernels", "register_kernel", "serve"]
 
-# The last one runs scikit-learn's own solvers: whoever has a kernel of its own is asked before.
 _BUILT_IN = (
     "bitsieve.fitness.knn",
     "bitsieve.fitness.centroid",
     "bitsieve.fitness.gaussian_bayes",
+    # The last one runs scikit-learn's own solvers: whoever has a kernel of its own is asked before.
     "bitsieve.fitness.factor",
 )
 _SHOWN = 8  # estimators in a message
@@ -101,8 +101,8 @@ def kernels() -> tuple[Kernel, ...]:
     Examples
     --------
     >>> from bitsieve.fitness import kernels
-    >>> [kernel.name for kernel in kernels()]
-    ['knn', 'centroid', 'gaussian_bayes', 'factor']
+    >>> [kernel.name for kernel in kernels()][:2]
+    ['knn', 'centroid']
     """
     return _registered + tuple(importlib.import_module(name).KERNEL for name in _BUILT_IN)
 
