@@ -259,6 +259,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
         | {"var_smoothing": 1e-9, "priors": np.array([0.25, 0.75])},
     ),
+    "FoldScaler.grams": (
+        fold_scaler().grams,
+        {"features": ROWS, "shifted": True, "n_threads": 1, **SPLITS},
+    ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN},

@@ -272,6 +272,17 @@ class FoldScaler:
         test_begin: NDArray[np.int64],
         n_threads: int = ...,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def grams(
+        self,
+        *,
+        features: NDArray[np.int32],
+        train: NDArray[np.int64],
+        train_begin: NDArray[np.int64],
+        test: NDArray[np.int64],
+        test_begin: NDArray[np.int64],
+        shifted: bool = ...,
+        n_threads: int = ...,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
 class CentroidFitness(GramFitness):
     def __init__(
