@@ -12,6 +12,7 @@ from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, Gaussi
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import RobustScaler, StandardScaler
+from sklearn.svm import SVC, LinearSVC
 
 from bitsieve.fitness import compile
 from bitsieve.testing import check_fitness
@@ -30,6 +31,8 @@ OTHER: dict[type, dict[str, Any]] = {
     NearestCentroid: {"shrink_threshold": 0.5},
     LogisticRegression: {"C": 2.0},
     Ridge: {"alpha": 2.0},
+    SVC: {"C": 2.0},
+    LinearSVC: {"C": 2.0},
 }
 
 # Name of the kernel, estimator, options of compile.
@@ -46,6 +49,8 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("knn", KNeighborsRegressor(3, weights="distance"), {"scoring": "r2", **FRESH}),
     ("centroid", NearestCentroid(), {}),
     ("centroid", NearestCentroid(), {"scoring": "balanced_accuracy", **FRESH}),
+    ("factor", SVC(), {}),
+    ("factor", LinearSVC(C=1e-3, random_state=0), {"scoring": "balanced_accuracy", **FRESH}),
     ("gaussian_bayes", GaussianNB(), {}),
     ("gaussian_bayes", GaussianNB(), {"scoring": "neg_log_loss", **FRESH}),
     ("gaussian_bayes", GaussianNB(priors=[0.2, 0.3, 0.5]), {"scoring": "f1_macro", "groups": True}),
@@ -57,6 +62,9 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     (None, LogisticRegression(), {"resample": True, "cv": 2}),
     (None, Ridge(), {"scoring": "r2", "cv": 2}),
 ]
+
+
+SLOW = (None, "factor")
 
 
 def _name(case: Any) -> str:
@@ -78,18 +86,17 @@ def _another(estimator: Any) -> Any:
 
 
 def _case(case: Any) -> Any:
-    # Without a kernel nearly all of the time is scikit-learn's.
-    return pytest.param(case, id=_name(case), marks=[] if case[0] else pytest.mark.slow)
+    # Nearly all of the time is scikit-learn's.
+    return pytest.param(case, id=_name(case), marks=pytest.mark.slow if case[0] in SLOW else [])
 
 
 @pytest.mark.parametrize("case", [_case(case) for case in FITNESSES])
 def test_keeps_the_contract(case: Any) -> None:
     kernel, estimator, options = case
     # scikit-learn takes milliseconds a mask: fewer of them, of fewer features.
-    quick = kernel is not None
-    X, codes = table(60, 70 if quick else 8, 3)
+    quick = kernel not in SLOW
+    X, codes = table(60, 150 if kernel == "factor" else 70 if quick else 8, 3)
     X = np.abs(X) if kernel == "discrete_bayes" else X  # counts and categories
-    y = codes if kernel or is_classifier(estimator) else X[:, 0] - X[:, 3] + codes
     y = X[:, 0] - X[:, 3] + codes if is_regressor(estimator) else codes
     groups = np.arange(60) // 2 if options.get("groups") else None
 
@@ -104,7 +111,7 @@ def test_keeps_the_contract(case: Any) -> None:
     check_fitness(
         make,
         # Processes of scikit-learn take seconds to start: test_general.py has them.
-        threads=(1, 2, 3) if kernel else (1,),
+        threads=(1, 2, 3) if quick else (1,),
         n_masks=8 if quick else 2,
         others=[
             lambda n: make(n, X=changed),
