@@ -69,6 +69,11 @@ def knn(**changes: Any) -> dict[str, Any]:
 OF_KNN = ("n_neighbors", "by_distance")
 
 
+def bayes(**changes: Any) -> dict[str, Any]:
+    arguments = {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
+    return arguments | {"alpha": 0.5, "fit_prior": True, "log_prior": np.zeros(2)} | changes
+
+
 def fixed() -> Any:
     fitness = _core.KnnFitness(**knn())
     fitness.set_splits(**SPLITS)
@@ -224,6 +229,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         _core.dual_svm,
         {"K": X @ X.T, "signs": SIGNS, "C": 1.0, "tolerance": 1e-5, "n_threads": 1},
     ),
+    "solve_positive": (
+        _core.solve_positive,
+        {"A": X.T @ X, "B": X.T.copy(), "bordered": True},
+    ),
+    "invert_positive": (_core.invert_positive, {"A": X.T @ X, "bordered": True}),
     "BinarySPSA": (_core.BinarySPSA, SPSA),
     "BinarySPSA.set_seed": (asked().set_seed, {"seed": 1}),
     "BinarySPSA.tell": (lambda **k: asked().tell(**k), {"plus": 0.5, "minus": 0.25}),
@@ -266,6 +276,18 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "FoldScaler.grams": (
         fold_scaler().grams,
         {"features": ROWS, "shifted": True, "n_threads": 1, **SPLITS},
+    ),
+    "BernoulliFitness": (
+        lambda **k: _evaluate(_core.BernoulliFitness(**k)),
+        bayes(threshold=0.5),
+    ),
+    "MultinomialFitness": (
+        lambda **k: _evaluate(_core.MultinomialFitness(**k)),
+        bayes(complement=True),
+    ),
+    "CategoricalFitness": (
+        lambda **k: _evaluate(_core.CategoricalFitness(**k)),
+        bayes(min_categories=3),
     ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),
@@ -323,6 +345,12 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "SolverGram.raw": (
         _core.SolverGram(_core.Table(**table())).raw,
         {"words": WORDS, "n_threads": 1},
+    ),
+    "training_moments": (
+        lambda **k: _core.training_moments(_core.Table(**table()), **k),
+        SPLITS
+        | {"target": CODES, "n_classes": 2, "weights": np.ones(N), "mask": WORDS[0].copy()}
+        | {"keep": True, "n_threads": 1},
     ),
     "KnnFitness.state": (fixed().state, {"mask": WORDS[0].copy(), "n_threads": 1}),
     "Score": (
@@ -520,6 +548,8 @@ INDICES = (
     | {"labels", "counts"}
 )
 NUMBERS = {
+    "A",
+    "B",
     "K",
     "C",
     "tolerance",

@@ -90,14 +90,14 @@ class PyFoldScaler {
       const SplitTarget nothing;
       FoldScales::Own own;
       const ScaleView view = scales.view(list, {splits, nothing}, own, n_threads);
-      const std::size_t ld = table_->view().ld;
-      AlignedVector<double> rows, one(ld * ld), row_sums(ld);
+      ScaledGram matrices(*table_);
+      matrices.begin(list, view, splits.n_splits, n_threads);
       for (std::size_t s = 0; s < splits.n_splits; ++s) {
-        scaled_gram(*table_, list, view, s, n_threads, rows, one.data(), row_sums.data());
+        const double* one = matrices.of(s);
         for (std::size_t i = 0; i < n; ++i) {
-          std::copy_n(one.data() + i * ld, n, grams + (s * n + i) * n);
+          std::copy_n(one + i * matrices.ld(), n, grams + (s * n + i) * n);
         }
-        std::copy_n(row_sums.data(), n, sums + s * n);
+        std::copy_n(matrices.sums(), n, sums + s * n);
       }
     }
     return py::make_tuple(gram, sum);

@@ -114,6 +114,20 @@ bool MaskFitness::evaluate_neighbors(const Word*, const std::int64_t*, std::size
 void MaskFitness::for_each_mask(const MaskBatch& batch, int n_threads,
                                 FunctionRef<std::size_t, const TargetSplits&, Worker&, int> body) {
   if (batch.n_masks == 0) return;
+  const std::size_t most = most_masks();
+  if (batch.n_masks > most) {
+    for (std::size_t first = 0; first < batch.n_masks; first += most) {
+      MaskBatch part = batch;
+      part.masks += first * n_words_;
+      part.seeds += first;
+      part.n_masks = std::min(most, batch.n_masks - first);
+      for_each_mask(part, n_threads,
+                    [&](std::size_t m, const TargetSplits& at, Worker& worker, int threads) {
+                      body(first + m, at, worker, threads);
+                    });
+    }
+    return;
+  }
   std::vector<std::size_t> costs;
   prepare(batch, n_threads, costs);
   auto& pool = workers(n_threads);
@@ -277,7 +291,9 @@ void MaskFitness::score_mask(const MaskBatch& batch, std::size_t index, const Ta
 
 void MaskFitness::evaluate_batch(const MaskBatch& batch, const Scorer& scorer, int n_threads,
                                  double* scores, bool* declined) {
-  for_each_mask(batch, n_threads, [&](std::size_t m, const TargetSplits& at, Worker& worker,
+  MaskBatch asked = batch;
+  asked.wants_values = way_of(scorer) == Way::values;
+  for_each_mask(asked, n_threads, [&](std::size_t m, const TargetSplits& at, Worker& worker,
                                       int threads) {
     score_mask(batch, m, at, scorer, threads, worker, scores + m * source_.n_splits(),
                declined == nullptr ? nullptr : declined + m);
@@ -333,7 +349,7 @@ void MaskFitness::outputs(const Word* masks, std::size_t n_masks, const std::uin
                           bool* declined) {
   const Session session(*this);
   const std::size_t n_tests = source_.n_tests(), width = n_values();
-  for_each_mask({masks, n_masks, seeds}, n_threads,
+  for_each_mask({masks, n_masks, seeds, nullptr, 0, values != nullptr}, n_threads,
                 [&](std::size_t m, const TargetSplits& at, Worker& worker, int threads) {
                   Answer answer;
                   bool is_declined = false;
