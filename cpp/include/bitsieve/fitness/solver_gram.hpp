@@ -13,6 +13,7 @@
 // Needs an instruction set that fuses multiply-adds (Kernels::has_fma): refuses where there is none.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -110,8 +111,8 @@ class SolverGram {
   void make_one(const Word* mask, int n_threads, SolverMatrix& out);
 
   // What a matrix is made from: nothing, the state, the other one of its pair; or all of a batch are
-  // made when it is planned, from tables.
-  enum class Origin : std::uint8_t { empty, state, pair_first, pair_second, tables };
+  // made when it is planned, from tables; or from nothing in float64, as is likely to be needed.
+  enum class Origin : std::uint8_t { empty, state, pair_first, pair_second, tables, doubles };
   Origin origin(std::size_t index) const { return steps_[index].origin; }
 
   // Cost: 2 multiply-adds a (sample, feature).
@@ -134,18 +135,22 @@ class SolverGram {
   void pair_up(const Word* masks, int n_threads);
   SolverState& state();
   void sum_units(const Word* mask, const SolverState* from, int n_threads, SolverMatrix& out) const;
-  void finish(const Word* mask, int n_threads, SolverMatrix& out) const;
+  void convert(SolverMatrix& out) const;
   bool by_tables(const MaskBatch& batch, std::size_t cost, int n_threads);
-  bool is_fine(const Word* mask, const SolverMatrix& matrix) const;
+  // The rule, of the diagonal of the integers: squares[i * stride].
+  bool is_fine(const Word* mask, const std::int64_t* squares, std::size_t stride) const;
+  bool is_coarse(const Word* mask, SolverMatrix& scratch) const;  // the diagonal made for it
   void sum_doubles(const Word* mask, int n_threads, SolverMatrix& out) const;
 
   const Table& table_;
   std::size_t n_words_;
   std::unique_ptr<CenteredColumns> columns_;
   std::unique_ptr<SolverState> state_, pair_;
-  SolverMatrix first_of_pair_;
+  SolverMatrix first_of_pair_, scratch_;
   SolverTables tables_;
   std::vector<Step> steps_;
+  // Whether a mask was found too coarse for integers: then the next batch is asked beforehand.
+  mutable std::atomic<bool> seen_coarse_{false};
   // Features that a state would have saved so far, and where it would have stood.
   double median_credit_ = 0, pair_credit_ = 0;
   std::vector<Word> last_median_, last_either_, last_both_;
