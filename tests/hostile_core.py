@@ -224,6 +224,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         _core.dual_svm,
         {"K": X @ X.T, "signs": SIGNS, "C": 1.0, "tolerance": 1e-5, "n_threads": 1},
     ),
+    "solve_positive": (
+        _core.solve_positive,
+        {"A": X.T @ X, "B": X.T.copy(), "bordered": True},
+    ),
+    "invert_positive": (_core.invert_positive, {"A": X.T @ X, "bordered": True}),
     "BinarySPSA": (_core.BinarySPSA, SPSA),
     "BinarySPSA.set_seed": (asked().set_seed, {"seed": 1}),
     "BinarySPSA.tell": (lambda **k: asked().tell(**k), {"plus": 0.5, "minus": 0.25}),
@@ -238,6 +243,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Table": (lambda **k: _evaluate(fresh(table=_core.Table(**k))), table()),
     "Table.doubles": (_core.Table(**table()).doubles, {"n_threads": 1}),
     "KnnFitness": (lambda **k: _evaluate(_core.KnnFitness(**k)), knn(n_repeats=2, n_folds=3)),
+    "ScaledKnnFitness": (
+        lambda **k: _evaluate(_core.ScaledKnnFitness(**k)),
+        knn(n_repeats=2, n_folds=3, scaler=_core.ScalerOptions("standard")),
+    ),
     "CentroidFitness": (
         lambda **k: _evaluate(_core.CentroidFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN},
@@ -258,6 +267,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **k: _evaluate(_core.GaussianBayesFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
         | {"var_smoothing": 1e-9, "priors": np.array([0.25, 0.75])},
+    ),
+    "FoldScaler.grams": (
+        fold_scaler().grams,
+        {"features": ROWS, "shifted": True, "n_threads": 1, **SPLITS},
     ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),
@@ -518,6 +531,8 @@ INDICES = (
     | {"labels", "counts"}
 )
 NUMBERS = {
+    "A",
+    "B",
     "K",
     "C",
     "tolerance",
