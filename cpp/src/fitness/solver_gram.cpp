@@ -2,6 +2,7 @@
 #include "bitsieve/fitness/solver_gram.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -176,7 +177,8 @@ bool SolverGram::is_fine(const Word* mask, const std::int64_t* squares, std::siz
     least = std::min(least, square);
   }
   const double size = static_cast<double>(count_bits(mask, n_words_));
-  return size <= solver_precision * static_cast<double>(least);
+  const double square = static_cast<double>(least);
+  return size <= solver_precision * square && std::sqrt(size) <= solver_likely * square;
 }
 
 bool SolverGram::is_coarse(const Word* mask, SolverMatrix& scratch) const {
