@@ -305,6 +305,21 @@ class FoldScaler:
         n_threads: int = ...,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
+class ScaledKnnFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        n_neighbors: int,
+        by_distance: bool,
+        scaler: ScalerOptions,
+    ) -> None: ...
+
 class CentroidFitness(GramFitness):
     def __init__(
         self,

@@ -12,12 +12,6 @@
 namespace bitsieve {
 namespace {
 
-ExactDistance recheck_of(const Table& table) {
-  const std::size_t p = table.view().n_features;
-  const Source& source = table.source();
-  return source.single != nullptr ? ExactDistance(source.single, p) : ExactDistance(source.doubles, p);
-}
-
 // Set bits below position s.
 std::size_t rank(const Word* words, std::size_t s) {
   return count_bits(words, s / 64) +

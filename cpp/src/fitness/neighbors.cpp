@@ -9,7 +9,6 @@
 namespace bitsieve {
 namespace {
 
-constexpr float gone = 3.0e38f;  // no candidate, or no more of one; distances stay far below
 constexpr float threshold = 1.0e38f;
 constexpr std::size_t large_cluster = 16;  // from here on one sweep beats argmin after argmin
 
@@ -102,7 +101,7 @@ bool NeighborOrder::mixed() const {
 }
 
 void NeighborOrder::arrange(const std::vector<std::int32_t>& features) {
-  for (Candidate& c : cluster_) c.distance = recheck_.distance(row_, c.sample, features);
+  for (Candidate& c : cluster_) c.distance = measure(c.sample, features);
   std::sort(cluster_.begin(), cluster_.end(), [](const Candidate& a, const Candidate& b) {
     return a.distance != b.distance ? a.distance < b.distance : a.sample < b.sample;
   });
