@@ -10,6 +10,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
+from sklearn.svm import SVC, LinearSVC
 
 from bitsieve.fitness import compile
 from bitsieve.testing import check_fitness
@@ -24,6 +25,8 @@ OTHER: dict[type, dict[str, Any]] = {
     NearestCentroid: {"shrink_threshold": 0.5},
     LogisticRegression: {"C": 2.0},
     Ridge: {"alpha": 2.0},
+    SVC: {"C": 2.0},
+    LinearSVC: {"C": 2.0},
 }
 
 # Name of the kernel, estimator, options of compile.
@@ -37,6 +40,8 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("knn", KNeighborsRegressor(3, weights="distance"), {"scoring": "r2", **FRESH}),
     ("centroid", NearestCentroid(), {}),
     ("centroid", NearestCentroid(), {"scoring": "balanced_accuracy", **FRESH}),
+    ("factor", SVC(), {}),
+    ("factor", LinearSVC(random_state=0), {"scoring": "balanced_accuracy", **FRESH}),
     ("gaussian_bayes", GaussianNB(), {}),
     ("gaussian_bayes", GaussianNB(), {"scoring": "neg_log_loss", **FRESH}),
     ("gaussian_bayes", GaussianNB(priors=[0.2, 0.3, 0.5]), {"scoring": "f1_macro", "groups": True}),
@@ -45,23 +50,25 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
 ]
 
 
+SLOW = (None, "factor")
+
+
 def _name(case: Any) -> str:
     _, estimator, options = case
     return ", ".join([type(estimator).__name__, *map(str, options.values())])
 
 
 def _case(case: Any) -> Any:
-    # Without a kernel nearly all of the time is scikit-learn's.
-    return pytest.param(case, id=_name(case), marks=[] if case[0] else pytest.mark.slow)
+    # Nearly all of the time is scikit-learn's.
+    return pytest.param(case, id=_name(case), marks=pytest.mark.slow if case[0] in SLOW else [])
 
 
 @pytest.mark.parametrize("case", [_case(case) for case in FITNESSES])
 def test_keeps_the_contract(case: Any) -> None:
     kernel, estimator, options = case
     # scikit-learn takes milliseconds a mask: fewer of them, of fewer features.
-    quick = kernel is not None
-    X, codes = table(60, 70 if quick else 8, 3)
-    y = codes if kernel or is_classifier(estimator) else X[:, 0] - X[:, 3] + codes
+    quick = kernel not in SLOW
+    X, codes = table(60, 150 if kernel == "factor" else 70 if quick else 8, 3)
     y = X[:, 0] - X[:, 3] + codes if is_regressor(estimator) else codes
     groups = np.arange(60) // 2 if options.get("groups") else None
 
@@ -76,7 +83,7 @@ def test_keeps_the_contract(case: Any) -> None:
     check_fitness(
         make,
         # Processes of scikit-learn take seconds to start: test_general.py has them.
-        threads=(1, 2, 3) if kernel else (1,),
+        threads=(1, 2, 3) if quick else (1,),
         n_masks=8 if quick else 2,
         others=[
             lambda n: make(n, X=changed),
