@@ -224,6 +224,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         _core.dual_svm,
         {"K": X @ X.T, "signs": SIGNS, "C": 1.0, "tolerance": 1e-5, "n_threads": 1},
     ),
+    "solve_positive": (
+        _core.solve_positive,
+        {"A": X.T @ X, "B": X.T.copy(), "bordered": True},
+    ),
+    "invert_positive": (_core.invert_positive, {"A": X.T @ X, "bordered": True}),
     "BinarySPSA": (_core.BinarySPSA, SPSA),
     "BinarySPSA.set_seed": (asked().set_seed, {"seed": 1}),
     "BinarySPSA.tell": (lambda **k: asked().tell(**k), {"plus": 0.5, "minus": 0.25}),
@@ -522,6 +527,8 @@ INDICES = (
     | {"labels", "counts"}
 )
 NUMBERS = {
+    "A",
+    "B",
     "K",
     "C",
     "tolerance",
