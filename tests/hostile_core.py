@@ -255,6 +255,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Table": (lambda **k: _evaluate(fresh(table=_core.Table(**k))), table()),
     "Table.doubles": (_core.Table(**table()).doubles, {"n_threads": 1}),
     "KnnFitness": (lambda **k: _evaluate(_core.KnnFitness(**k)), knn(n_repeats=2, n_folds=3)),
+    "ScaledKnnFitness": (
+        lambda **k: _evaluate(_core.ScaledKnnFitness(**k)),
+        knn(n_repeats=2, n_folds=3, scaler=_core.ScalerOptions("standard")),
+    ),
     "CentroidFitness": (
         lambda **k: _evaluate(_core.CentroidFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN},

@@ -54,6 +54,7 @@ void KnnFitness::predict(const Word* masks, std::size_t index, const TargetSplit
   Finder& finder = static_cast<Finder&>(worker);
   GramMatrix& matrix = planner_.make(masks, index, n_threads, finder.matrix);
   list_bits(mask, n_words(), finder.features);
+  finder.order.begin_mask();
   finder.order.begin_matrix(matrix.squares.data(), matrix.bounds.data());
   const std::size_t n = table().view().n_samples, ld = table().view().ld;
   for (std::size_t i = 0; i < n; ++i) {
@@ -87,6 +88,7 @@ void KnnFitness::predict_streaming(const Word* mask, const Splits& splits, int n
   for (auto& worker : pool) {
     Finder& finder = static_cast<Finder&>(*worker);
     finder.features = features;
+    finder.order.begin_mask();
     finder.order.begin_matrix(whole.squares.data(), whole.bounds.data());
   }
   parallel_for_worker(n_blocks, n_threads, [&](std::size_t block, int w) {

@@ -17,19 +17,19 @@ ScaledKnnFitness::ScaledKnnFitness(std::shared_ptr<const Table> table, Target ta
       recheck_(recheck_of(this->table())),
       options_(options),
       scaler_(scaler),
-      kept_(std::make_unique<FoldScales>(this->table(), scaler)) {
+      scales_(std::make_unique<FoldScales>(this->table(), scaler, FoldScales::Origin::center)) {
   if (options_.n_neighbors == 1) options_.by_distance = false;
 }
 
 ScaledKnnFitness::~ScaledKnnFitness() = default;
 
 std::unique_ptr<MaskFitness::Worker> ScaledKnnFitness::make_worker() const {
-  return std::make_unique<Finder>(table(), target(), options_, scaler_, is_ordered(), recheck_);
+  return std::make_unique<Finder>(table(), target(), options_, is_ordered(), recheck_);
 }
 
 void ScaledKnnFitness::forget_states() {
-  leave_behind(kept_);
-  kept_ = std::make_unique<FoldScales>(table(), scaler_);
+  leave_behind(scales_);
+  scales_ = std::make_unique<FoldScales>(table(), scaler_, FoldScales::Origin::center);
 }
 
 bool ScaledKnnFitness::takes_all_threads() const {
@@ -41,18 +41,15 @@ void ScaledKnnFitness::prepare(const MaskBatch& batch, int n_threads,
                                std::vector<std::size_t>& costs) {
   MaskFitness::prepare(batch, n_threads, costs);
   const std::uint64_t* seeds = batch.seeds;
-  shares_scales_ =
-      FoldScales::can_keep(table().view().n_features, source().n_splits()) &&
-      (source().is_fixed() || std::all_of(seeds, seeds + batch.n_masks,
-                                          [&](std::uint64_t seed) { return seed == seeds[0]; }));
-  if (!shares_scales_) return;
-  std::vector<Word> all(n_words(), 0);
-  for (std::size_t m = 0; m < batch.n_masks; ++m) {
-    for (std::size_t w = 0; w < n_words(); ++w) all[w] |= batch.masks[m * n_words() + w];
+  const bool shared =
+      source().is_fixed() || std::all_of(seeds, seeds + batch.n_masks,
+                                         [&](std::uint64_t seed) { return seed == seeds[0]; });
+  if (shared) {
+    const TargetSplits at = splits_for(seeds[0], *workers(n_threads)[0]);
+    scales_->prepare(batch.masks, batch.n_masks, &at, n_threads);
+  } else {
+    scales_->prepare(batch.masks, batch.n_masks, nullptr, n_threads);
   }
-  std::vector<std::int32_t> features;
-  list_bits(all.data(), n_words(), features);
-  kept_->keep(features, splits_for(seeds[0], *workers(n_threads)[0]), n_threads);
 }
 
 void ScaledKnnFitness::predict(const Word* masks, std::size_t index, const TargetSplits& at,
@@ -60,8 +57,7 @@ void ScaledKnnFitness::predict(const Word* masks, std::size_t index, const Targe
   Finder& first = static_cast<Finder&>(worker);
   std::vector<std::int32_t> features;
   list_bits(masks + index * n_words(), n_words(), features);
-  if (!shares_scales_) first.own.measure(features, at, n_threads);
-  const FoldScales& scales = shares_scales_ ? *kept_ : first.own;
+  const ScaleView scales = scales_->view(features, at, first.own, n_threads);
   const std::vector<ScaledPart> parts = scaled_parts(at.splits, table().view().ld);
   // Groups of parts that read the features together; several where several threads do.
   const std::size_t most_parts = (parts.size() + static_cast<std::size_t>(n_threads) - 1) /
@@ -80,6 +76,7 @@ void ScaledKnnFitness::predict(const Word* masks, std::size_t index, const Targe
   begin.push_back(parts.size());
   const auto group = [&](std::size_t g, Finder& finder) {
     finder.features = features;
+    finder.order.begin_mask();
     predict_parts(at.splits, scales, parts.data() + begin[g], begin[g + 1] - begin[g], finder,
                   answer);
   };
@@ -93,7 +90,7 @@ void ScaledKnnFitness::predict(const Word* masks, std::size_t index, const Targe
   });
 }
 
-void ScaledKnnFitness::predict_parts(const Splits& splits, const FoldScales& scales,
+void ScaledKnnFitness::predict_parts(const Splits& splits, const ScaleView& scales,
                                      const ScaledPart* parts, std::size_t n_parts, Finder& finder,
                                      const Answer& answer) const {
   const std::size_t n = table().view().n_samples;
@@ -126,7 +123,7 @@ void ScaledKnnFitness::predict_parts(const Splits& splits, const FoldScales& sca
 void ScaledKnnFitness::walk(std::size_t i, const Splits::Place& place, Finder& finder,
                             const Answer& answer) const {
   const auto features = [&]() -> const std::vector<std::int32_t>& {
-    finder.order.set_scales(finder.scales_of_split());
+    finder.order.set_factors(finder.factors());
     return finder.features;
   };
   KnnVotes& votes = finder.votes;
@@ -144,7 +141,7 @@ void ScaledKnnFitness::walk(std::size_t i, const Splits::Place& place, Finder& f
 void ScaledKnnFitness::walk_exactly(std::size_t i, const Splits& splits,
                                     const Splits::Place& place, Finder& finder,
                                     const Answer& answer) const {
-  const double* scales = finder.scales_of_split();
+  const double* factors = finder.factors();
   auto& found = finder.found;
   found.clear();
   for (std::size_t j = 0; j < table().view().n_samples; ++j) {
@@ -152,7 +149,7 @@ void ScaledKnnFitness::walk_exactly(std::size_t i, const Splits& splits,
                  static_cast<std::size_t>(place.split))) {
       continue;
     }
-    found.emplace_back(recheck_.distance(i, j, finder.features, scales), j);
+    found.emplace_back(recheck_.distance(i, j, finder.features, factors), j);
   }
   finder.n_rechecked += found.size();
   std::sort(found.begin(), found.end());

@@ -24,63 +24,15 @@ std::size_t padded(std::size_t count) {
   return (count + rectangle_rows - 1) / rectangle_rows * rectangle_rows;
 }
 
+// The inverse of a scale in float32, NaN where products of values of size `most` so scaled might
+// leave its range.
+float weight(double inverse, double most) {
+  const bool fine = inverse >= least_weight && inverse <= most_weight &&
+                    most * inverse * inverse <= most_product;
+  return fine ? static_cast<float>(inverse) : std::numeric_limits<float>::quiet_NaN();
+}
+
 }  // namespace scaled_products
-
-// ---- scales ---------------------------------------------------------------------------------
-
-void FoldScales::weigh(std::int32_t feature, std::size_t place) {
-  const double most = table_.view().max_abs[static_cast<std::size_t>(feature)];
-  for (std::size_t s = 0; s < n_splits_; ++s) {
-    const double weight = 1 / scales_[place + s];
-    const bool fine = weight >= scaled_products::least_weight && weight <= scaled_products::most_weight &&
-                      most * weight * weight <= scaled_products::most_product;
-    weights_[place + s] =
-        fine ? static_cast<float>(weight) : std::numeric_limits<float>::quiet_NaN();
-  }
-}
-
-void FoldScales::measure(const std::vector<std::int32_t>& features, const TargetSplits& at,
-                         int n_threads) {
-  const std::size_t m = features.size();
-  kept_ = false;
-  known_.clear();
-  n_splits_ = at.splits.n_splits;
-  centers_.resize(m * n_splits_);
-  scales_.resize(m * n_splits_);
-  weights_.resize(m * n_splits_);
-  scaler_.measure(features.data(), m, at.splits, centers_.data(), scales_.data(), n_threads);
-  for (std::size_t k = 0; k < m; ++k) weigh(features[k], k * n_splits_);
-}
-
-void FoldScales::keep(const std::vector<std::int32_t>& features, const TargetSplits& at,
-                      int n_threads) {
-  const std::size_t p = table_.view().n_features;
-  if (!kept_ || seed_ != at.seed || n_splits_ != at.splits.n_splits) {
-    kept_ = true;
-    seed_ = at.seed;
-    n_splits_ = at.splits.n_splits;
-    known_.assign(words_for(p), 0);
-    scales_.resize(p * n_splits_);
-    weights_.resize(p * n_splits_);
-  }
-  missing_.clear();
-  for (const std::int32_t f : features) {
-    if (!get_bit(known_.data(), static_cast<std::size_t>(f))) missing_.push_back(f);
-  }
-  if (missing_.empty()) return;
-  centers_.resize(missing_.size() * n_splits_);
-  new_scales_.resize(missing_.size() * n_splits_);
-  scaler_.measure(missing_.data(), missing_.size(), at.splits, centers_.data(),
-                  new_scales_.data(), n_threads);
-  for (std::size_t k = 0; k < missing_.size(); ++k) {
-    const std::size_t to = place(k, missing_[k]);
-    std::copy_n(new_scales_.data() + k * n_splits_, n_splits_, scales_.data() + to);
-    weigh(missing_[k], to);
-    set_bit(known_.data(), static_cast<std::size_t>(missing_[k]));
-  }
-}
-
-// ---- products -------------------------------------------------------------------------------
 
 std::vector<ScaledPart> scaled_parts(const Splits& splits, std::size_t ld) {
   const std::size_t most =
@@ -99,7 +51,7 @@ std::size_t ScaledProducts::size_of(const ScaledPart& part, std::size_t ld) {
   return scaled_products::padded(part.count) * ld;
 }
 
-void ScaledProducts::make(const std::vector<std::int32_t>& features, const FoldScales& scales,
+void ScaledProducts::make(const std::vector<std::int32_t>& features, const ScaleView& scales,
                           const Splits& splits, const ScaledPart* parts, std::size_t n_parts) {
   const std::size_t n = table_.n_samples, ld = table_.ld, m = features.size();
   const NeighborKernels& kernel = *kernels().neighbor;
@@ -132,8 +84,10 @@ void ScaledProducts::make(const std::vector<std::int32_t>& features, const FoldS
       const std::size_t count = std::min(gram_block, end - b);
       const std::int32_t* block = features.data() + b;
       for (std::size_t p = 0; p < n_parts; ++p) {
+        const double* inverse = scales.inverse_of(parts[p].split);
         for (std::size_t k = 0; k < count; ++k) {
-          weights_[k] = scales.weights(b + k, block[k])[parts[p].split];
+          weights_[k] = scaled_products::weight(inverse[scales.place[b + k]],
+                                                table_.max_abs[static_cast<std::size_t>(block[k])]);
         }
         float* out = (single ? products_ : partial_).data() + begin_[p];
         for (std::size_t j = 0; j < ld; j += width) {

@@ -88,6 +88,38 @@ void rectangle(const float* table, std::size_t ld, const std::int32_t* features,
   }
 }
 
+template <bool scaled>
+BITSIEVE_INLINE double sum_squares(const double* a, const double* b, const double* factors,
+                                   std::size_t m) {
+  constexpr int V = 8 / Isa::width_double;
+  typename Isa::D total[V];
+  for (int v = 0; v < V; ++v) total[v] = Isa::broadcast(0.0);
+  std::size_t k = 0;
+  for (; k + 8 <= m; k += 8) {
+    for (int v = 0; v < V; ++v) {
+      const std::size_t at = k + static_cast<std::size_t>(v * Isa::width_double);
+      auto d = Isa::subtract(Isa::load_any(a + at), Isa::load_any(b + at));
+      if constexpr (scaled) d = Isa::multiply(d, Isa::load_any(factors + at));
+      total[v] = Isa::add(total[v], Isa::multiply(d, d));
+    }
+  }
+  alignas(64) double partial[8];
+  for (int v = 0; v < V; ++v) Isa::store(partial + v * Isa::width_double, total[v]);
+  for (std::size_t lane = 0; k < m; ++k, ++lane) {
+    double d = a[k] - b[k];
+    if constexpr (scaled) d = d * factors[k];
+    partial[lane] += d * d;
+  }
+  return ((partial[0] + partial[4]) + (partial[2] + partial[6])) +
+         ((partial[1] + partial[5]) + (partial[3] + partial[7]));
+}
+
+double squared_distance(const double* a, const double* b, const double* factors, std::size_t m) {
+  return factors == nullptr ? sum_squares<false>(a, b, factors, m)
+                            : sum_squares<true>(a, b, factors, m);
+}
+
 }  // namespace neighbor
 
-const NeighborKernels neighbor_kernels = {neighbor::scale_rows, neighbor::rectangle};
+const NeighborKernels neighbor_kernels = {neighbor::scale_rows, neighbor::rectangle,
+                                          neighbor::squared_distance};

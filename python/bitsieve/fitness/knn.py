@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from bitsieve import _core
 from bitsieve.fitness.gram import GramCompiledFitness, refusal_of_gram
@@ -44,7 +44,7 @@ class KnnFitness(GramCompiledFitness):
     """
 
     kernel = "knn"
-    _core_class = _core.KnnFitness
+    _core_class: ClassVar[Any] = _core.KnnFitness
     _trial_settings = {"n_neighbors": 1}  # noqa: RUF012
 
     @property
@@ -74,10 +74,10 @@ class KnnFitness(GramCompiledFitness):
 
 
 class ScaledKnnFitness(KnnFitness):
-    """A scaler and k nearest neighbors, the scaler fitted to each training part; see :class:`Fitness`.
+    """A scaler fitted to each training part, then k nearest neighbors; see :class:`Fitness`.
 
-    The distance of two samples in a split is that of float64 arithmetic on differences of X over the
-    scales that scikit-learn's scaler learns of the training part, so that equal samples are at
+    The distance of two samples in a split is that of float64 arithmetic on differences of X over
+    the scales that scikit-learn's scaler learns of the training part, so that equal samples are at
     distance zero and ties stay ties; scikit-learn rounds each scaled value first.
 
     Parameters
@@ -98,7 +98,7 @@ class ScaledKnnFitness(KnnFitness):
     ('knn', array([0.947]))
     """
 
-    _core_class = _core.ScaledKnnFitness
+    _core_class: ClassVar[Any] = _core.ScaledKnnFitness
 
     def _settings(self) -> dict[str, Any]:
         return {**super()._settings(), "scaler": scaler_options(self.problem.scaler)}

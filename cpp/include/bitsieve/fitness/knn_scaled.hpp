@@ -43,7 +43,7 @@ class ScaledKnnFitness : public MaskFitness {
  private:
   struct Finder;  // a worker
 
-  void predict_parts(const Splits& splits, const FoldScales& scales, const ScaledPart* parts,
+  void predict_parts(const Splits& splits, const ScaleView& scales, const ScaledPart* parts,
                      std::size_t n_parts, Finder& finder, const Answer& answer) const;
   void walk(std::size_t i, const Splits::Place& place, Finder& finder, const Answer& answer) const;
   void walk_exactly(std::size_t i, const Splits& splits, const Splits::Place& place,
@@ -54,8 +54,7 @@ class ScaledKnnFitness : public MaskFitness {
   ExactDistance recheck_;
   KnnOptions options_;
   ScalerOptions scaler_;
-  std::unique_ptr<FoldScales> kept_;
-  bool shares_scales_ = false;  // whether the masks of the batch have theirs in kept_
+  std::unique_ptr<FoldScales> scales_;
 };
 
 }  // namespace bitsieve

@@ -21,11 +21,14 @@ class NeighborOrder {
   // `codes` are the samples' classes, or null where the order itself counts.
   NeighborOrder(std::size_t n, std::size_t ld, const std::int32_t* codes, const ExactDistance& recheck);
 
+  // A new mask, before what depends on it.
+  void begin_mask() { gathered_.assign(gathered_.size(), 0); }
+
   // A new matrix. squares[j] = |x_j|^2, approximately; bounds[j] = r_j^2; all zero: exact.
   void begin_matrix(const double* squares, const double* bounds);
 
-  // Distances under these scales from now on, one a feature of the mask; null: unscaled.
-  void set_scales(const double* scales) { scales_ = scales; }
+  // Differences are multiplied by these from now on, one a feature of the mask; null: they are not.
+  void set_factors(const double* factors) { factors_ = factors; }
 
   // Sample j is no neighbor of any row of this matrix.
   void leave_out(std::size_t j) { adjusted_[j] = gone; }
@@ -69,10 +72,8 @@ class NeighborOrder {
 
   static constexpr float gone = 3.0e38f;  // no candidate, or no more of one; distances stay far below
 
-  double measure(std::size_t j, const std::vector<std::int32_t>& features) const {
-    return scales_ == nullptr ? recheck_.distance(row_, j, features)
-                              : recheck_.distance(row_, j, features, scales_);
-  }
+  double measure(std::size_t j, const std::vector<std::int32_t>& features);
+  const double* gathered(std::size_t i, const std::vector<std::int32_t>& features);
   bool gather();
   void sweep(double& upper);
   double width(std::size_t j) const;
@@ -84,7 +85,9 @@ class NeighborOrder {
   std::size_t n_, ld_;
   const std::int32_t* codes_;
   ExactDistance recheck_;
-  const double* scales_ = nullptr;
+  const double* factors_ = nullptr;
+  std::vector<double> rows_;  // values of the mask's features of samples that were measured
+  std::vector<std::uint8_t> gathered_;  // which
   AlignedVector<float> adjusted_, roots_, lower_;
   std::vector<float> block_least_;  // of each least_block of lower_
   bool exact_ = false;

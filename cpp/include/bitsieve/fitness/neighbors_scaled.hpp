@@ -1,10 +1,7 @@
 // Squared distances of test samples under a scaler that is fitted to each training part: they differ
-// from split to split, so that a matrix serves one split alone, and only test x all is made of it.
-//
-//   FoldScales      the scales of features under a set of splits, measured once and kept.
-//   ScaledProducts  float32 products of test samples with all samples, with an error bound.
-//
-// The distance itself is ExactDistance's, of differences divided by the split's scales.
+// from split to split, so that a matrix serves one split alone, and only test x all is made of it, in
+// float32 with an error bound. The distance itself is ExactDistance's, of differences times the
+// inverse of the split's scales.
 #pragma once
 
 #include <cstddef>
@@ -12,53 +9,11 @@
 #include <vector>
 
 #include "bitsieve/core/aligned.hpp"
-#include "bitsieve/core/mask.hpp"
 #include "bitsieve/core/table.hpp"
-#include "bitsieve/fitness/fold_scaler.hpp"
-#include "bitsieve/fitness/target.hpp"
+#include "bitsieve/fitness/fold_scales.hpp"
+#include "bitsieve/fitness/splits.hpp"
 
 namespace bitsieve {
-
-class FoldScales {
- public:
-  FoldScales(const Table& table, const ScalerOptions& options) : table_(table), scaler_(table, options) {}
-
-  // Measure what is not known yet of these features, ascending, under these splits.
-  // keep(): scales of all features asked for under a seed stay, in memory for all there are.
-  // Else those of the last list alone.
-  static bool can_keep(std::size_t n_features, std::size_t n_splits) {
-    return n_features * n_splits <= most_kept;
-  }
-  void keep(const std::vector<std::int32_t>& features, const TargetSplits& at, int n_threads);
-  void measure(const std::vector<std::int32_t>& features, const TargetSplits& at, int n_threads);
-
-  // Of features[k] of a list that was measured: [n_splits] scales, and their inverses in float32,
-  // NaN where products of values so scaled might leave the range of float32.
-  const double* scales(std::size_t k, std::int32_t feature) const {
-    return scales_.data() + place(k, feature);
-  }
-  const float* weights(std::size_t k, std::int32_t feature) const {
-    return weights_.data() + place(k, feature);
-  }
-
- private:
-  static constexpr std::size_t most_kept = std::size_t{1} << 25;  // 400 MB
-
-  std::size_t place(std::size_t k, std::int32_t feature) const {
-    return (kept_ ? static_cast<std::size_t>(feature) : k) * n_splits_;
-  }
-  void weigh(std::int32_t feature, std::size_t place);
-
-  const Table& table_;
-  FoldScaler scaler_;
-  bool kept_ = false;
-  std::uint64_t seed_ = 0;
-  std::size_t n_splits_ = 0;
-  std::vector<double> scales_, centers_, new_scales_;
-  std::vector<float> weights_;
-  std::vector<Word> known_;
-  std::vector<std::int32_t> missing_;
-};
 
 // Some tests of one split: places [first, first + count) of Splits::test_samples.
 struct ScaledPart {
@@ -75,7 +30,7 @@ class ScaledProducts {
 
   // Products of several parts over the features of a mask, whose blocks are read once for all.
   // Cost: n multiply-adds a (test, feature), rows rounded up to eights.
-  void make(const std::vector<std::int32_t>& features, const FoldScales& scales,
+  void make(const std::vector<std::int32_t>& features, const ScaleView& scales,
             const Splits& splits, const ScaledPart* parts, std::size_t n_parts);
 
   // Of part p: the squared distance of its test t and sample j,

@@ -30,6 +30,12 @@ struct NeighborKernels {
                     std::size_t m, const std::int32_t* rows, std::size_t n_rows,
                     const float* scaled, std::size_t width, float* out, std::size_t ldo,
                     bool fresh);
+
+  // The sum over k < m of ((a[k] - b[k]) * factors[k])^2, without factors where they are null: eight
+  // partial sums by k modulo 8, added pairwise, each operation rounded (ExactDistance).
+  // Cost: a vector of eight at a time. Limit: the latency of an addition.
+  double (*squared_distance)(const double* a, const double* b, const double* factors,
+                             std::size_t m);
 };
 
 }  // namespace bitsieve
