@@ -29,7 +29,7 @@ OTHER: dict[type, dict[str, Any]] = {
     NearestCentroid: {"shrink_threshold": 0.5},
     LogisticRegression: {"C": 2.0},
     Ridge: {"alpha": 2.0},
-    RidgeClassifier: {"class_weight": "balanced"},
+    RidgeClassifier: {"alpha": 2.0},
     LinearRegression: {"fit_intercept": False},
     KernelRidge: {"alpha": 0.1},
     Lasso: {"alpha": 0.3},
