@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import RobustScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
+from bitsieve import _core
 from bitsieve.fitness import compile
 from bitsieve.testing import check_fitness
 from bitsieve.testing._draws import table
@@ -31,6 +33,10 @@ OTHER: dict[type, dict[str, Any]] = {
     NearestCentroid: {"shrink_threshold": 0.5},
     LogisticRegression: {"C": 2.0},
     Ridge: {"alpha": 2.0},
+    RidgeClassifier: {"alpha": 2.0},
+    LinearRegression: {"fit_intercept": False},
+    KernelRidge: {"alpha": 0.1},
+    Lasso: {"alpha": 0.3},
     SVC: {"C": 2.0},
     LinearSVC: {"C": 2.0},
 }
@@ -60,7 +66,13 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("discrete_bayes", ComplementNB(), {"scoring": "f1_macro"}),
     ("discrete_bayes", CategoricalNB(min_categories=20), {"scoring": "neg_log_loss", **FRESH}),
     (None, LogisticRegression(), {"resample": True, "cv": 2}),
-    (None, Ridge(), {"scoring": "r2", "cv": 2}),
+    ("ridge", RidgeClassifier(), {}),
+    ("ridge", RidgeClassifier(), {"scoring": "f1_macro", **FRESH}),
+    ("ridge", RidgeClassifier(class_weight="balanced"), {"groups": True}),
+    ("ridge", Ridge(), {"scoring": "r2", **FRESH}),
+    ("ridge", LinearRegression(), {}),
+    ("ridge", KernelRidge(kernel="rbf"), {"scoring": "neg_mean_absolute_error"}),
+    (None, Lasso(0.1), {"scoring": "r2", "cv": 2}),
 ]
 
 
@@ -103,7 +115,7 @@ def test_keeps_the_contract(case: Any) -> None:
     def make(n_jobs: int, X: Any = X, y: Any = y, model: Any = estimator, **others: Any) -> Any:
         given = {"cv": 3, **options, "groups": groups, **others}
         fitness = compile(model, X, y, n_jobs=n_jobs, **given)
-        assert fitness.kernel == kernel or model is not estimator
+        assert fitness.kernel == kernel or model is not estimator or not _core.has_fma()
         return fitness
 
     changed = X.copy()

@@ -21,7 +21,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR
 from threadpoolctl import threadpool_info
 
-from bitsieve.fitness import compile, kernels
+from bitsieve.fitness import compile, kernels, registry
 from bitsieve.fitness.factor import FactorFitness
 from bitsieve.fitness.views import factor
 from bitsieve.testing._contract import global_generators_untouched
@@ -61,6 +61,12 @@ REGRESSORS = (
     LinearSVR(random_state=0),
     LinearSVR(random_state=0, loss="squared_epsilon_insensitive", epsilon=0.2),
 )
+
+
+@pytest.fixture(autouse=True)
+def only_the_factor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Estimators that have a kernel of their own are served by it first."""
+    monkeypatch.setattr(registry, "_BUILT_IN", ("bitsieve.fitness.factor",))
 
 
 def _table(kind: str, seed: int = 0) -> tuple[Any, Any, Any]:
