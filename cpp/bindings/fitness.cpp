@@ -332,6 +332,7 @@ struct PyPrior : PyFitness {
 
 void register_fitness(py::module_& module) {
   module.attr("matrix_samples") = matrix_samples;
+  register_fitness_scaled(module);  // whose options others name in their signatures
   py::class_<PyFitness>(module, "MaskFitness")
       .def_property_readonly("n_splits", &PyFitness::n_splits)
       .def_property_readonly("n_tests", &PyFitness::n_tests)
@@ -380,7 +381,6 @@ void register_fitness(py::module_& module) {
   register_fitness_discriminant(module);
   register_fitness_solver(module);
   register_fitness_ridge(module);
-  register_fitness_scaled(module);
 }
 
 }  // namespace bitsieve
