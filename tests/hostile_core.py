@@ -229,6 +229,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         _core.dual_svm,
         {"K": X @ X.T, "signs": SIGNS, "C": 1.0, "tolerance": 1e-5, "n_threads": 1},
     ),
+    "solve_positive": (
+        _core.solve_positive,
+        {"A": X.T @ X, "B": X.T.copy(), "bordered": True},
+    ),
+    "invert_positive": (_core.invert_positive, {"A": X.T @ X, "bordered": True}),
     "BinarySPSA": (_core.BinarySPSA, SPSA),
     "BinarySPSA.set_seed": (asked().set_seed, {"seed": 1}),
     "BinarySPSA.tell": (lambda **k: asked().tell(**k), {"plus": 0.5, "minus": 0.25}),
@@ -243,6 +248,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Table": (lambda **k: _evaluate(fresh(table=_core.Table(**k))), table()),
     "Table.doubles": (_core.Table(**table()).doubles, {"n_threads": 1}),
     "KnnFitness": (lambda **k: _evaluate(_core.KnnFitness(**k)), knn(n_repeats=2, n_folds=3)),
+    "ScaledKnnFitness": (
+        lambda **k: _evaluate(_core.ScaledKnnFitness(**k)),
+        knn(n_repeats=2, n_folds=3, scaler=_core.ScalerOptions("standard")),
+    ),
     "CentroidFitness": (
         lambda **k: _evaluate(_core.CentroidFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN},
@@ -263,6 +272,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **k: _evaluate(_core.GaussianBayesFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
         | {"var_smoothing": 1e-9, "priors": np.array([0.25, 0.75])},
+    ),
+    "FoldScaler.grams": (
+        fold_scaler().grams,
+        {"features": ROWS, "shifted": True, "n_threads": 1, **SPLITS},
     ),
     "BernoulliFitness": (
         lambda **k: _evaluate(_core.BernoulliFitness(**k)),
@@ -332,6 +345,12 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "SolverGram.raw": (
         _core.SolverGram(_core.Table(**table())).raw,
         {"words": WORDS, "n_threads": 1},
+    ),
+    "training_moments": (
+        lambda **k: _core.training_moments(_core.Table(**table()), **k),
+        SPLITS
+        | {"target": CODES, "n_classes": 2, "weights": np.ones(N), "mask": WORDS[0].copy()}
+        | {"keep": True, "n_threads": 1},
     ),
     "KnnFitness.state": (fixed().state, {"mask": WORDS[0].copy(), "n_threads": 1}),
     "Score": (
@@ -529,6 +548,8 @@ INDICES = (
     | {"labels", "counts"}
 )
 NUMBERS = {
+    "A",
+    "B",
     "K",
     "C",
     "tolerance",

@@ -40,6 +40,7 @@ ALLOWED = {
     "masks": {"_checks", "_core", "_errors", "_flips"},
     "data": {"_checks", "_core", "_errors", "_random", "_threads", "_version"},
     "datasets": {"data"},
+    "estimators": {"_checks"},
     "discrete": {"_checks", "_core", "_errors", "_threads", "data"},
     "filters": {"_checks", "_core", "_errors", "_random", "_threads", "data", "discrete"},
     "fitness": {
@@ -90,6 +91,7 @@ ALLOWED = {
         "_version",
         "data",
         "discrete",
+        "estimators",
         "filters",
         "fitness",
         "masks",

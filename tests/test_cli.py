@@ -268,7 +268,10 @@ def test_without_outer_folds_nothing_may_be_published(table: Path, out: Path) ->
         assert {row["n_folds_selected"] for row in csv.DictReader(file)} == {""}
 
 
-@pytest.mark.parametrize("estimator", ["3NN", "knn:7", "nb", "lda", "logistic", "svm", "tree"])
+@pytest.mark.parametrize(
+    "estimator",
+    "3NN knn:7 centroid nb bernoulli dlda lda ridge logistic svm tree".split(),  # noqa: SIM905
+)
 def test_every_estimator_runs(table: Path, out: Path, estimator: str) -> None:
     done = _run(
         "select", table, "-t", "out come", "--out", out, *_BSPSA, "--estimator", estimator,

@@ -6,6 +6,8 @@
 
 #include "bitsieve/core/parallel.hpp"
 #include "bitsieve/fitness/fold_scaler.hpp"
+#include "bitsieve/fitness/fold_scales.hpp"
+#include "bitsieve/fitness/scaled_gram.hpp"
 #include "fitness.hpp"
 
 namespace py = pybind11;
@@ -68,6 +70,39 @@ class PyFoldScaler {
     return py::make_tuple(center, scale);
   }
 
+  // gram (n_splits, n, n) of the scaled features and sums over them (n_splits, n), by split.
+  // `shifted`: from a value amid those of the training part, whatever the scaler's center.
+  py::tuple grams(const Codes& features, const Lists& train, const Lists& train_begin,
+                  const Lists& test, const Lists& test_begin, bool shifted,
+                  Threads n_threads) const {
+    const std::size_t m = check_features(features), n = table_->n_samples();
+    require(m > 0, "features must not be empty");
+    const Splits splits = make_splits(train, train_begin, test, test_begin, n, 0);
+    require(splits.n_splits < (std::size_t{1} << 40) / (n * n), "the matrices are too large");
+    Numbers gram({splits.n_splits, n, n}), sum({splits.n_splits, n});
+    double *grams = gram.mutable_data(), *sums = sum.mutable_data();
+    const std::vector<std::int32_t> list(features.data(), features.data() + m);
+    {
+      const py::gil_scoped_release release;
+      const InterruptScope scope(python_interrupt);
+      const auto origin = shifted ? FoldScales::Origin::middle : FoldScales::Origin::center;
+      const FoldScales scales(*table_, scaler_.options(), origin);
+      const SplitTarget nothing;
+      FoldScales::Own own;
+      const ScaleView view = scales.view(list, {splits, nothing}, own, n_threads);
+      ScaledGram matrices(*table_);
+      matrices.begin(list, view, splits.n_splits, n_threads);
+      for (std::size_t s = 0; s < splits.n_splits; ++s) {
+        const double* one = matrices.of(s);
+        for (std::size_t i = 0; i < n; ++i) {
+          std::copy_n(one + i * matrices.ld(), n, grams + (s * n + i) * n);
+        }
+        std::copy_n(matrices.sums(), n, sums + s * n);
+      }
+    }
+    return py::make_tuple(gram, sum);
+  }
+
  private:
   std::size_t check_features(const Codes& features) const {
     const std::size_t m = length(features);
@@ -105,7 +140,11 @@ void register_fitness_scaled(py::module_& module) {
       .def("measure", &PyFoldScaler::measure, py::kw_only(), py::arg("features").noconvert(),
            py::arg("train").noconvert(), py::arg("train_begin").noconvert(),
            py::arg("test").noconvert(), py::arg("test_begin").noconvert(),
-           py::arg("n_threads") = 1);
+           py::arg("n_threads") = 1)
+      .def("grams", &PyFoldScaler::grams, py::kw_only(), py::arg("features").noconvert(),
+           py::arg("train").noconvert(), py::arg("train_begin").noconvert(),
+           py::arg("test").noconvert(), py::arg("test_begin").noconvert(),
+           py::arg("shifted") = false, py::arg("n_threads") = 1);
 }
 
 }  // namespace bitsieve

@@ -21,6 +21,7 @@ __all__ = [
     "SURF",
     "AutoSelector",
     "BinarySPSA",
+    "DiagonalLDA",
     "Discretizer",
     "EnsembleRanker",
     "GramSchmidt",
@@ -41,6 +42,7 @@ __all__ = [
     "data",
     "datasets",
     "discrete",
+    "estimators",
     "evaluation",
     "filters",
     "fitness",
@@ -59,6 +61,7 @@ _NAMES = {
     "AutoSelector": "bitsieve.selectors",
     "BinarySPSA": "bitsieve.selectors",
     "CFS": "bitsieve.selectors",
+    "DiagonalLDA": "bitsieve.estimators",
     "Discretizer": "bitsieve.selectors",
     "FCBF": "bitsieve.selectors",
     "EnsembleRanker": "bitsieve.selectors",
@@ -88,6 +91,7 @@ if TYPE_CHECKING:
         data,
         datasets,
         discrete,
+        estimators,
         evaluation,
         filters,
         fitness,
@@ -99,6 +103,7 @@ if TYPE_CHECKING:
     )
     from bitsieve._isa import available_isas, get_isa, set_isa
     from bitsieve._versions import show_versions
+    from bitsieve.estimators import DiagonalLDA
     from bitsieve.masks import Masks
     from bitsieve.selectors import (
         CFS,

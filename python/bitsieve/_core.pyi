@@ -125,6 +125,10 @@ def dual_svm(
     tolerance: float,
     n_threads: int = 1,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def solve_positive(
+    A: NDArray[np.float64], B: NDArray[np.float64], bordered: bool = False
+) -> tuple[NDArray[np.float64], float]: ...
+def invert_positive(A: NDArray[np.float64], bordered: bool = False) -> NDArray[np.float64]: ...
 def pair_wins(
     X: NDArray[np.float32] | NDArray[np.float64], codes: NDArray[np.int32], n_threads: int
 ) -> NDArray[np.float64]: ...
@@ -231,6 +235,27 @@ class SolverGram:
         self, words: NDArray[np.uint64], n_threads: int = ...
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
+def training_moments(
+    table: Table,
+    *,
+    target: NDArray[np.int32] | NDArray[np.float64],
+    n_classes: int,
+    weights: NDArray[np.float64],
+    train: NDArray[np.int64],
+    train_begin: NDArray[np.int64],
+    test: NDArray[np.int64],
+    test_begin: NDArray[np.int64],
+    mask: NDArray[np.uint64],
+    keep: bool,
+    n_threads: int = ...,
+) -> tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+]: ...
+
 class KnnFitness(GramFitness):
     def __init__(
         self,
@@ -272,6 +297,32 @@ class FoldScaler:
         test_begin: NDArray[np.int64],
         n_threads: int = ...,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def grams(
+        self,
+        *,
+        features: NDArray[np.int32],
+        train: NDArray[np.int64],
+        train_begin: NDArray[np.int64],
+        test: NDArray[np.int64],
+        test_begin: NDArray[np.int64],
+        shifted: bool = ...,
+        n_threads: int = ...,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+class ScaledKnnFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        n_neighbors: int,
+        by_distance: bool,
+        scaler: ScalerOptions,
+    ) -> None: ...
 
 class CentroidFitness(GramFitness):
     def __init__(

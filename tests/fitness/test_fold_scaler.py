@@ -98,31 +98,83 @@ def fitted(scaler: Any, X: Any) -> tuple[Any, Any]:
     return scaler.data_min_ - scaler.feature_range[0] * scale, scale
 
 
-@each_isa
-def test_it_has_the_bits_of_scikit_learn(isa: str) -> None:
-    for n, p, cv in (
-        (31, 17, RepeatedKFold(n_splits=5, n_repeats=3, random_state=0)),
-        (24, 9, ShuffleSplit(67, train_size=0.4, test_size=0.3, random_state=1)),
-        (12, 7, LeaveOneOut()),
-    ):
-        X = hostile(n, p)
-        splits = [(np.sort(train), test) for train, test in cv.split(X)]
-        features = np.delete(np.arange(p, dtype=np.int32), 6)
-        core = core_table(X)
-        for scaler in SCALERS:
-            measured = _core.FoldScaler(core, scaler_options(scaler))
-            arguments = arguments_of(splits)
-            center, scale = measured.measure(features=features, **arguments)
-            for other in (3, 8):
-                again = measured.measure(features=features, n_threads=other, **arguments)
-                np.testing.assert_array_equal(again, (center, scale))
-            for s, (train, _) in enumerate(splits):
-                expected = np.array(fitted(scaler, X[train]))[:, features]
-                got = np.stack([center[:, s], scale[:, s]])
+def test_it_has_the_bits_of_scikit_learn() -> None:
+    known: dict[Any, Any] = {}
+
+    @each_isa
+    def one(isa: str) -> None:
+        for n, p, cv in (
+            (31, 17, RepeatedKFold(n_splits=5, n_repeats=2, random_state=0)),
+            (24, 9, ShuffleSplit(67, train_size=0.4, test_size=0.3, random_state=1)),
+            (12, 7, LeaveOneOut()),
+        ):
+            X = hostile(n, p)
+            splits = [(np.sort(train), test) for train, test in cv.split(X)]
+            features = np.delete(np.arange(p, dtype=np.int32), 6)
+            core, arguments = core_table(X), arguments_of(splits)
+            for i, scaler in enumerate(SCALERS[:: 4 if n == 24 else 1]):
+                measured = _core.FoldScaler(core, scaler_options(scaler))
+                got = measured.measure(features=features, **arguments)
+                again = measured.measure(features=features, n_threads=3, **arguments)
+                np.testing.assert_array_equal(again, got)
+                if (n, i) not in known:
+                    known[n, i] = [fitted(scaler, X[train]) for train, _ in splits]
+                expected = np.array(known[n, i])[:, :, features].transpose(1, 2, 0)
                 if isinstance(scaler, MinMaxScaler):  # which keeps 1 / scale
                     np.testing.assert_allclose(got, expected, rtol=1e-13, atol=0)
                 else:
                     np.testing.assert_array_equal(got, expected)
+
+    one()
+
+
+def test_grams_are_those_of_scikit_learns_values() -> None:
+    first: dict[str, Any] = {}
+
+    @each_isa
+    def one(isa: str) -> None:
+        for n, p, m in ((9, 5, 3), (37, 150, 130)):
+            rng = np.random.default_rng(n)
+            X = rng.normal(size=(n, p)) * 10.0 ** rng.uniform(-2, 2, p) + 3
+            splits = list(RepeatedKFold(n_splits=3, n_repeats=2, random_state=0).split(X))
+            features = np.sort(rng.permutation(p)[:m]).astype(np.int32)
+            for scaler in SCALERS[::3]:
+                measured = _core.FoldScaler(core_table(X), scaler_options(scaler))
+                arguments = {"features": features, **arguments_of(splits)}
+                grams, sums = measured.grams(**arguments)
+                moved, _ = measured.grams(shifted=True, **arguments)
+                again = measured.grams(n_threads=3, **arguments)
+                for one_thread, three in zip((grams, sums), again, strict=True):
+                    np.testing.assert_array_equal(one_thread, three)
+                key = f"{n} {scaler}"
+                np.testing.assert_array_equal(first.setdefault(key, grams), grams)
+                for s, (train, _) in enumerate(splits):
+                    z = scaler.fit(X[train][:, features]).transform(X[:, features])
+                    size = np.abs(z).max() ** 2 * m
+                    np.testing.assert_allclose(grams[s], z @ z.T, rtol=0, atol=1e-14 * size)
+                    np.testing.assert_allclose(sums[s], z.sum(axis=1), rtol=0, atol=1e-14 * size)
+                    np.testing.assert_array_equal(grams[s], grams[s].T)
+                    theirs = ((z[:, None] - z) ** 2).sum(axis=2)
+                    own = np.diag(moved[s])[:, None] + np.diag(moved[s]) - 2 * moved[s]
+                    np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-12 * theirs.max())
+
+    one()
+
+
+def test_products_from_amid_the_values_lose_no_digits() -> None:
+    """A scaler that keeps a large offset leaves values that differ in their last digits."""
+    X = 1e8 + RNG.normal(size=(30, 12))
+    splits = [(np.arange(24), np.arange(24, 30))]
+    features = np.arange(12, dtype=np.int32)
+    for scaler in (MaxAbsScaler(), StandardScaler(with_mean=False), RobustScaler()):
+        measured = _core.FoldScaler(core_table(X), scaler_options(scaler))
+        gram, _ = measured.grams(features=features, shifted=True, **arguments_of(splits))
+        _, scale = measured.measure(features=features, **arguments_of(splits))
+        z = (X - X[:24].mean(axis=0)) / scale[:, 0]
+        z = z[:24] - z[:24].mean(axis=0)
+        own = gram[0][:24, :24]
+        own = own - own.mean(axis=0) - own.mean(axis=1)[:, None] + own.mean()
+        np.testing.assert_allclose(own, z @ z.T, rtol=0, atol=1e-13 * np.abs(z @ z.T).max())
 
 
 def test_float32_is_read_in_float64() -> None:

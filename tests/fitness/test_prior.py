@@ -186,7 +186,11 @@ def test_numbers_are_refused_where_they_cannot_serve() -> None:
     fresh: dict[str, Any] = {"n_repeats": 1, "n_folds": 3, "stratified": False}
     refused = [
         (_core.CentroidFitness, {"target": y, "n_classes": 0}, "must be classes"),
-        (_core.KnnFitness, {"target": y, "n_classes": 0, "n_neighbors": 1}, "must be classes"),
+        (
+            _core.GaussianBayesFitness,
+            {"target": y, "n_classes": 0, "var_smoothing": 0.0},
+            "must be classes",
+        ),
         (_core.PriorFitness, {"target": y, "n_classes": 2}, "n_classes must be 0"),
         (_core.PriorFitness, {"target": codes, "n_classes": 0}, "n_classes must lie in"),
         (_core.PriorFitness, {"target": y[1:], "n_classes": 0}, "one finite number a sample"),

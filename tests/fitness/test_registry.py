@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -82,7 +82,7 @@ def test_what_is_served_and_why_the_rest_is_not() -> None:
         make_pipeline(TREE): "Pipeline of DecisionTreeClassifier",
         make_pipeline(StandardScaler(), TREE): "Pipeline of StandardScaler, DecisionTreeClassifier",
     }
-    names = list(dict.fromkeys(e.rpartition(".")[2] for k in kernels() for e in k.estimators))
+    names = [*dict.fromkeys(e.rpartition(".")[2] for k in kernels() for e in k.estimators)]
     known = f"{', '.join(names[:8])} and {len(names) - 8} more"
     refused += [
         (each, {}, f"no compiled kernel for {name}; there is one for {known}")
@@ -127,7 +127,9 @@ def test_the_fall_back_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.records[0].fallback_reason == fitness.fallback_reason
     assert not said(logging.WARNING)
     caplog.clear()
-    selector = BinarySPSA(LogisticRegression(), max_iter=1, n_repeats=1, random_state=0, n_jobs=1)
+    selector = BinarySPSA(
+        DecisionTreeClassifier(), max_iter=1, n_repeats=1, random_state=0, n_jobs=1
+    )
     nested_cross_validate(make_pipeline(StandardScaler(), selector), None, X, Y, cv=2)
     told = [line for line in said(logging.INFO) if line.startswith("scikit-learn")]
     assert len(told) == 1
@@ -161,22 +163,25 @@ class _Count:
 def test_kernels_of_ones_own_are_asked_first_and_the_last_one_before() -> None:
     own = [kernel.name for kernel in kernels()]
     assert own[0] == "knn"
-    both = ("sklearn.neighbors.KNeighborsClassifier", DummyClassifier)
+    both = ("sklearn.neighbors.KNeighborsClassifier", DecisionTreeClassifier)
     with register_kernel(_Count("a", both)):
         assert compile(KNN, X, Y).evaluate([[True] * 3 + [False] * 3]) == [0.5]
         with register_kernel(_Count("b", both, "none on\nMondays")):
             assert [kernel.name for kernel in kernels()] == ["b", "a", *own]
-            assert compile(DummyClassifier(), X, Y).kernel == "count"
+            assert compile(DecisionTreeClassifier(), X, Y).kernel == "count"
     nested = register_kernel(_Count("b", both, "none on\nMondays"))
     assert compile(KNN, X, Y).kernel == "knn"
     distances = KNeighborsClassifier(metric="manhattan")
     assert compile(distances, X, Y).fallback_reason == (
         "KNeighborsClassifier: none on Mondays; metric 'manhattan' has no kernel"
     )
-    assert compile(DummyClassifier(), X, Y).fallback_reason == "DummyClassifier: none on Mondays"
-    fallback = compile(Ridge(), X, Y).fallback_reason
+    assert (
+        compile(DecisionTreeClassifier(), X, Y).fallback_reason
+        == "DecisionTreeClassifier: none on Mondays"
+    )
+    fallback = compile(DummyRegressor(), X, Y).fallback_reason
     assert fallback is not None
-    assert "there is one for KNeighborsClassifier, DummyClassifier" in fallback
+    assert "there is one for KNeighborsClassifier, DecisionTreeClassifier" in fallback
     with pytest.raises(ValueError, match="a kernel named 'b' is registered already; give yours"):
         register_kernel(_Count("b", ()))
     nested.close()

@@ -17,7 +17,7 @@ from bitsieve import Masks, _core
 from bitsieve.data import Table
 
 Array = np.ndarray[Any, Any]
-EMPTY, STATE, PAIR_FIRST, PAIR_SECOND = range(4)
+EMPTY, STATE, PAIR_FIRST, PAIR_SECOND, TABLES = range(5)
 
 
 def _isas() -> list[str]:
@@ -132,6 +132,20 @@ def test_the_second_of_a_pair_is_a_difference() -> None:
             break
     assert {PAIR_FIRST, PAIR_SECOND} <= set(origins.tolist())
     np.testing.assert_array_equal(made, _alone(X, masks))
+
+
+@each("isa", ISAS)
+@each(("n", "p"), [(9, 200), (33, 67), (16, 33), (2, 5000)])
+def test_tables_of_a_batch_give_the_bits_of_single_masks(isa: str, n: int, p: int) -> None:
+    bitsieve.set_isa(isa)
+    rng = np.random.default_rng(p)
+    X = 1e6 + rng.normal(size=(n, p))
+    masks = rng.random((80, p)) < np.where(np.arange(p) % 7 == 0, 0.0, 0.6)
+    for n_threads in (1, 3):
+        made, _, origins = _solver(X).matrices(_words(masks), n_threads)
+        assert set(origins.tolist()) == {TABLES}
+        some = np.r_[0, 1, 78, 79]
+        np.testing.assert_array_equal(made[some], _alone(X, masks[some]))
 
 
 @settings(max_examples=40, deadline=None, derandomize=True, database=None)

@@ -9,7 +9,7 @@ namespace bitsieve {
 namespace {
 
 constexpr std::size_t tile_features = 8 * pattern_features;  // that are added in float32
-constexpr std::size_t panel_columns = 2048;                  // of whole splits, worked on at a time
+constexpr std::size_t panel_columns = 768;                  // of whole splits, worked on at a time
 constexpr std::size_t chunk_masks = 256;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 25;  // of sums
 constexpr std::size_t chosen_bytes = std::size_t{1} << 26;
@@ -152,16 +152,16 @@ class AdditiveFitness::Tables {
                         [&](std::size_t group, int w) { decide(group * lanes, adder(w)); });
   }
 
-  // Terms of 16 listed features for all columns of the panel: body(split, column in the panel,
-  // number of columns, [columns + room for 16][lanes]).
-  template <typename Body>
-  void for_terms(const FeatureBlock& block, Adder& own, Body&& body) {
+  // Terms of a block for all columns of the panel, [columns][lanes].
+  void make_terms(const FeatureBlock& block, Adder& own) {
+    const std::size_t n_classes = fitness_.target().n_classes;
     for (std::size_t s = first_; s < last_; ++s) {
+      double* out = own.terms.data() + (layout_.begin[s] - layout_.begin[first_]) * lanes;
       const std::size_t count = layout_.begin[s + 1] - layout_.begin[s];
-      fitness_.terms(state_, at_, block, reference_.data() + s * n_params_, true, s,
-                     own.terms.data() + (layout_.begin[s] - layout_.begin[first_]) * lanes,
+      fitness_.terms(state_, at_, block, reference_.data() + s * n_params_, true, s, out,
                      own.scratch_numbers);
-      body(s, layout_.begin[s] - layout_.begin[first_], count);
+      kernels().additive->shift_costs(out, tests_of(at_.splits, s), n_classes,
+                                      out + (count - 1) * lanes);
     }
   }
 
@@ -187,7 +187,7 @@ class AdditiveFitness::Tables {
     for (std::size_t l = 0; l < lanes; ++l) features[l] = listed[l] >= 0 ? listed[l] : some;
     own.terms.resize(n_strips_ * pattern_columns * lanes);
     fitness_.for_each_block(state_, features, lanes, own.block, [&](const FeatureBlock& block) {
-      for_terms(block, own, [](std::size_t, std::size_t, std::size_t) {});
+      make_terms(block, own);
     });
     const std::size_t n_padded = n_strips_ * pattern_columns;
     std::fill(own.terms.begin() + static_cast<std::ptrdiff_t>(n_columns_ * lanes),
@@ -229,10 +229,8 @@ class AdditiveFitness::Tables {
     own.terms.resize(n_columns_ * lanes);
     fitness_.for_each_block(state_, common_.data(), common_.size(), own.block,
                             [&](const FeatureBlock& block) {
-      for_terms(block, own, [&](std::size_t, std::size_t column, std::size_t count) {
-        kernels().additive->add_lanes(own.terms.data() + column * lanes, count, block.n,
-                                      common_sums_.data() + column);
-      });
+      make_terms(block, own);
+      kernels().additive->add_lanes(own.terms.data(), n_columns_, block.n, common_sums_.data());
     });
   }
 
@@ -266,15 +264,20 @@ class AdditiveFitness::Tables {
       }
       fitness_.offsets_of(state_, at_, s, {split_sums, split_sums, table_share, true},
                           own.lane_params.data(), reference_.data() + s * n_params_, own);
-      own.classes.resize(n_tests * lanes);
-      if (n_classes > 0) {
-        fitness_.choose(layout_, at_, s, sums, sums, table_share, own, own.classes.data());
+      const Offsets out = own.offsets(n_classes);
+      const double* reach = split_sums + (layout_.n_split_sums - 1) * lanes;
+      for (std::size_t k = 0; k < n_classes * lanes; ++k) {
+        out.slack[k] += (out.relative[k] + 0x1p-45) * reach[k % lanes] * (1 + table_share);
       }
+      own.classes.resize(n_tests * lanes);
+      fitness_.choose(layout_, at_, s, sums, sums, table_share, own, own.classes.data());
       const auto first_test = static_cast<std::size_t>(at_.splits.test_begin[s]);
       const std::size_t n_all = at_.splits.test_samples.size();
       for (std::size_t l = 0; l < n; ++l) {
         std::int16_t* to = classes_ + (first_mask + l) * n_all + first_test;
-        for (std::size_t k = 0; k < n_tests; ++k) to[k] = own.classes[k * lanes + l];
+        for (std::size_t k = 0; k < n_tests; ++k) {
+          to[k] = static_cast<std::int16_t>(own.classes[k * lanes + l]);
+        }
       }
     }
   }
@@ -370,7 +373,7 @@ void AdditiveFitness::prepare(const MaskBatch& batch, int n_threads,
   chosen_->n_masks = batch.n_masks;
   chosen_->n_tests = at.splits.test_samples.size();
   chosen_->seed = at.seed;
-  chosen_->classes.assign(batch.n_masks * chosen_->n_tests, -1);
+  chosen_->classes.assign(batch.n_masks * chosen_->n_tests, no_class);
   chosen_->declined.assign(batch.n_masks, 0);
   Tables(*this, state, at, n_threads).run(batch.masks, batch.n_masks, *chosen_);
   n_tabled_ += batch.n_masks;

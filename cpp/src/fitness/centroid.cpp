@@ -11,6 +11,8 @@ namespace {
 constexpr double far = std::numeric_limits<double>::infinity();
 constexpr double double_share = 0x1p-38;  // rounding of a sum of 2^11 doubles and what is around it
 
+constexpr double most_left_out = 4;  // samples of a class for each one that trains, where sums are taken from whole ones
+
 // Not a number for a class that has no members.
 double mean_over(const std::vector<std::size_t>& members, auto&& value) {
   double sum = 0;
@@ -23,8 +25,11 @@ double mean_over(const std::vector<std::size_t>& members, auto&& value) {
 struct CentroidFitness::Centroids : MaskFitness::Worker {
   GramMatrix matrix;
   std::vector<std::int32_t> features;
-  std::vector<std::vector<std::size_t>> members;  // by class
-  std::vector<double> norm, error;                // |mean|^2 by class, and 4 mean r_j^2
+  std::vector<std::vector<std::size_t>> members;  // of the training part, by class
+  std::vector<double> whole;                      // [n_classes][ld] sums of a row over a class, all samples
+  std::vector<double> whole_norm, whole_square;   // by class: sums over its pairs, and of its squares
+  std::vector<double> sums;                       // [n_tests of a split][n_classes] over the training part
+  std::vector<double> norm, error, share;         // by class: |mean|^2 and what is known of the error
   std::vector<double> lower;                      // bounds of a sample's distances
 };
 
@@ -39,15 +44,94 @@ std::unique_ptr<MaskFitness::Worker> CentroidFitness::make_worker() const {
   return std::make_unique<Centroids>();
 }
 
+void CentroidFitness::add_classes(const GramMatrix& matrix, Centroids& own) const {
+  const std::size_t n = table().view().n_samples, ld = table().view().ld;
+  own.whole.assign(target().n_classes * ld, 0.0);
+  own.whole_norm.assign(target().n_classes, 0.0);
+  own.whole_square.assign(target().n_classes, 0.0);
+  for (std::size_t j = 0; j < n; ++j) {
+    const auto c = static_cast<std::size_t>(target().codes[j]);
+    const float* row = matrix.gram.data() + j * ld;
+    double* sums = own.whole.data() + c * ld;
+    for (std::size_t i = 0; i < n; ++i) sums[i] += static_cast<double>(row[i]);
+    own.whole_square[c] += matrix.squares[j];
+  }
+  for (std::size_t j = 0; j < n; ++j) {
+    const auto c = static_cast<std::size_t>(target().codes[j]);
+    own.whole_norm[c] += own.whole[c * ld + j];
+  }
+}
+
+// Sums over the training part of a class are those over the whole class less those over the test
+// part, where a sample trains wherever it does not test, and the class is not mostly tested.
+void CentroidFitness::measure(const GramMatrix& matrix, const TargetSplits& at, std::size_t s,
+                              Centroids& own) const {
+  const Splits& splits = at.splits;
+  const std::size_t n_classes = target().n_classes, ld = table().view().ld;
+  const std::int32_t* tests = splits.test_samples.data() + splits.test_begin[s];
+  const auto n_tests = static_cast<std::size_t>(splits.test_begin[s + 1] - splits.test_begin[s]);
+  const std::int32_t* codes = target().codes.data();
+  own.sums.assign(n_tests * n_classes, 0.0);
+  bool from_whole = splits.complementary;
+  for (std::size_t c = 0; c < n_classes; ++c) {
+    const double trained = at.target.train_of_class[s * n_classes + c];
+    const double tested = at.target.test_of_class[s * n_classes + c];
+    own.share[c] = (trained + tested) / trained;
+    from_whole = from_whole && (trained == 0 || own.share[c] <= most_left_out);
+  }
+  if (from_whole) {
+    std::copy(own.whole_norm.begin(), own.whole_norm.end(), own.norm.begin());
+    for (std::size_t t = 0; t < n_tests; ++t) {
+      const auto i = static_cast<std::size_t>(tests[t]);
+      const float* row = matrix.gram.data() + i * ld;
+      double* sums = own.sums.data() + t * n_classes;
+      for (std::size_t k = 0; k < n_tests; ++k) {
+        sums[codes[tests[k]]] += static_cast<double>(row[tests[k]]);
+      }
+      const auto c = static_cast<std::size_t>(codes[i]);
+      own.norm[c] -= 2 * own.whole[c * ld + i] - sums[c];
+      for (std::size_t d = 0; d < n_classes; ++d) sums[d] = own.whole[d * ld + i] - sums[d];
+    }
+  } else {
+    std::fill(own.share.begin(), own.share.end(), 1.0);
+    for (std::size_t c = 0; c < n_classes; ++c) {
+      const auto& members = own.members[c];
+      own.norm[c] = 0;
+      for (const std::size_t j : members) {
+        const float* row = matrix.gram.data() + j * ld;
+        for (const std::size_t k : members) own.norm[c] += static_cast<double>(row[k]);
+      }
+      for (std::size_t t = 0; t < n_tests; ++t) {
+        const float* row = matrix.gram.data() + static_cast<std::size_t>(tests[t]) * ld;
+        double& sum = own.sums[t * n_classes + c];
+        for (const std::size_t j : members) sum += static_cast<double>(row[j]);
+      }
+    }
+  }
+  for (std::size_t c = 0; c < n_classes; ++c) {
+    const auto n = static_cast<double>(own.members[c].size());
+    own.norm[c] /= n * n;
+    for (std::size_t t = 0; t < n_tests; ++t) own.sums[t * n_classes + c] /= n;
+    own.share[c] *= own.share[c] * double_share;
+    const double squares =
+        from_whole ? own.whole_square[c] / n
+                   : mean_over(own.members[c], [&](std::size_t j) { return matrix.squares[j]; });
+    own.error[c] = own.share[c] * squares + 4 * mean_over(own.members[c], [&](std::size_t j) {
+      return matrix.bounds[j];
+    });
+  }
+}
+
 void CentroidFitness::predict(const Word* masks, std::size_t index, const TargetSplits& at,
                               int n_threads, Worker& worker, const Answer& answer) {
   Centroids& own = static_cast<Centroids&>(worker);
   const GramMatrix& matrix = planner_.make(masks, index, n_threads, own.matrix);
   const Splits& splits = at.splits;
-  const std::size_t n_classes = target().n_classes, ld = table().view().ld;
+  const std::size_t n_classes = target().n_classes;
   list_bits(masks + index * n_words(), n_words(), own.features);
   own.members.resize(n_classes);
-  for (auto* list : {&own.norm, &own.error, &own.lower}) list->resize(n_classes);
+  for (auto* list : {&own.norm, &own.error, &own.share, &own.lower}) list->resize(n_classes);
+  if (splits.complementary) add_classes(matrix, own);
   for (std::size_t s = 0; s < splits.n_splits; ++s) {
     for (auto& members : own.members) members.clear();
     for (std::size_t i = 0; i < table().view().n_samples; ++i) {
@@ -55,38 +139,30 @@ void CentroidFitness::predict(const Word* masks, std::size_t index, const Target
         own.members[static_cast<std::size_t>(target().codes[i])].push_back(i);
       }
     }
-    for (std::size_t c = 0; c < n_classes; ++c) {
-      const auto& members = own.members[c];
-      own.norm[c] = mean_over(members, [&](std::size_t j) {
-        const float* row = matrix.gram.data() + j * ld;
-        return mean_over(members, [&](std::size_t k) { return static_cast<double>(row[k]); });
-      });
-      own.error[c] = mean_over(members, [&](std::size_t j) {
-        return 4 * matrix.bounds[j] + double_share * matrix.squares[j];
-      });
-    }
+    measure(matrix, at, s, own);
     for (std::int64_t k = splits.test_begin[s]; k < splits.test_begin[s + 1]; ++k) {
       const std::size_t t = static_cast<std::size_t>(k);
       const std::size_t i = static_cast<std::size_t>(splits.test_samples[t]);
-      answer.classes[t] = static_cast<std::int32_t>(nearest(i, matrix, own));
+      const double* means =
+          own.sums.data() + static_cast<std::size_t>(k - splits.test_begin[s]) * n_classes;
+      answer.classes[t] = static_cast<std::int32_t>(nearest(i, means, matrix, own));
     }
   }
 }
 
 // |x_i|^2 - 2 mean_j G_ij + mean_jk G_jk for each class. In distances d of samples that is mean_j
 // d_ij - mean_jk d_jk / 2, and each of those is wrong by 2 (r_i^2 + r_j^2) at most: in all by
-// 2 r_i^2 + 4 mean_j r_j^2. Classes that this leaves open are measured in float64.
-std::size_t CentroidFitness::nearest(std::size_t i, const GramMatrix& matrix,
+// 2 r_i^2 + 4 mean_j r_j^2. Beside that stands the rounding of sums, which may be over the whole
+// class. Classes that this leaves open are measured in float64.
+std::size_t CentroidFitness::nearest(std::size_t i, const double* means, const GramMatrix& matrix,
                                      Centroids& own) const {
   const std::size_t ld = table().view().ld, n_classes = own.members.size();
-  const float* row = matrix.gram.data() + i * ld;
   double least_upper = far;
   for (std::size_t c = 0; c < n_classes; ++c) {
     own.lower[c] = far;
     if (own.members[c].empty()) continue;
-    const double distance = matrix.squares[i] + own.norm[c] - 2 * mean_over(own.members[c],
-        [&](std::size_t j) { return static_cast<double>(row[j]); });
-    const double error = 2 * matrix.bounds[i] + double_share * matrix.squares[i] + own.error[c];
+    const double distance = matrix.squares[i] + own.norm[c] - 2 * means[c];
+    const double error = 2 * matrix.bounds[i] + own.share[c] * matrix.squares[i] + own.error[c];
     own.lower[c] = distance - error;
     least_upper = std::min(least_upper, distance + error);
   }

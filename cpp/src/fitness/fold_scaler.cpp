@@ -49,8 +49,9 @@ bool is_constant(double variance, double mean, double n) {
 }
 
 void standard(const ScalerOptions& options, const Chunk& chunk, const double* mean,
-              const double* variance, double* center, double* scale) {
+              const double* variance, double* center, double* scale, double* middle) {
   for (std::size_t s = 0; s < chunk.count; ++s) {
+    if (middle != nullptr) middle[s] = mean[s];
     center[s] = options.center ? mean[s] : 0.0;
     const bool constant = is_constant(variance[s], mean[s], chunk.counts[s]);
     scale[s] = options.scale && !constant ? std::sqrt(variance[s]) : 1.0;
@@ -58,10 +59,11 @@ void standard(const ScalerOptions& options, const Chunk& chunk, const double* me
 }
 
 void of_extremes(const ScalerOptions& options, const Chunk& chunk, const double* least,
-                 const double* most, double* center, double* scale) {
+                 const double* most, double* center, double* scale, double* middle) {
   const bool is_range = options.kind == ScalerOptions::Kind::min_max;
   const double width = options.high - options.low;
   for (std::size_t s = 0; s < chunk.count; ++s) {
+    if (middle != nullptr) middle[s] = least[s] + (most[s] - least[s]) / 2;
     if (is_range) {
       scale[s] = without_zero(most[s] - least[s]) / width;
       center[s] = least[s] - options.low * scale[s];
@@ -133,18 +135,17 @@ class Order {
 };
 
 void robust(const ScalerOptions& options, const Order& order, const Splits& splits, double* center,
-            double* scale) {
+            double* scale, double* middle) {
   for (std::size_t s = 0; s < splits.n_splits; ++s) {
     const std::size_t n = static_cast<std::size_t>(splits.n_train[s]);
     const auto quantile = [&](double q) {
       const Quantile place(q, n);
       return place.between(order.at(s, place.below), order.at(s, place.above));
     };
-    center[s] = 0.0;
-    if (options.center) {
-      center[s] = n % 2 == 1 ? order.at(s, n / 2)
-                             : (order.at(s, n / 2 - 1) + order.at(s, n / 2)) / 2;
-    }
+    const double median = n % 2 == 1 ? order.at(s, n / 2)
+                                     : (order.at(s, n / 2 - 1) + order.at(s, n / 2)) / 2;
+    center[s] = options.center ? median : 0.0;
+    if (middle != nullptr) middle[s] = median;
     scale[s] = 1.0;
     if (options.scale) {
       scale[s] = without_zero(quantile(options.high) - quantile(options.low)) / options.divisor;
@@ -155,12 +156,13 @@ void robust(const ScalerOptions& options, const Order& order, const Splits& spli
 }  // namespace fold_scaler
 
 void FoldScaler::measure(const std::int32_t* features, std::size_t m, const Splits& splits,
-                         double* center, double* scale, int n_threads) const {
+                         double* center, double* scale, int n_threads, double* middle) const {
   using Kind = ScalerOptions::Kind;
   const std::size_t n = table_.view().n_samples, ld = table_.view().ld, width = splits.n_splits;
   if (is_none()) {
     std::fill(center, center + m * width, 0.0);
     std::fill(scale, scale + m * width, 1.0);
+    if (middle != nullptr) std::fill(middle, middle + m * width, 0.0);
     return;
   }
   const double* values = table_.doubles(n_threads);
@@ -168,6 +170,7 @@ void FoldScaler::measure(const std::int32_t* features, std::size_t m, const Spli
   const auto row_of = [&](std::size_t k) {
     return values + static_cast<std::size_t>(features[k]) * ld;
   };
+  const auto middle_of = [&](std::size_t at) { return middle == nullptr ? nullptr : middle + at; };
   const auto for_features = [&](FunctionRef<std::size_t, std::size_t> body) {
     parallel_for(n_tasks, n_threads, [&](std::size_t task) {
       const std::size_t first = task * fold_scaler::task_features;
@@ -179,7 +182,8 @@ void FoldScaler::measure(const std::int32_t* features, std::size_t m, const Spli
       fold_scaler::Order order;
       for (std::size_t k = first; k < last; ++k) {
         order.set(row_of(k), n, splits);
-        fold_scaler::robust(options_, order, splits, center + k * width, scale + k * width);
+        fold_scaler::robust(options_, order, splits, center + k * width, scale + k * width,
+                            middle_of(k * width));
       }
     });
     return;
@@ -206,7 +210,7 @@ void FoldScaler::measure(const std::int32_t* features, std::size_t m, const Spli
           const std::size_t at = (k + r) * width + begin;
           (is_standard ? fold_scaler::standard : fold_scaler::of_extremes)(
               options_, chunk, one.data() + r * chunk.ld, other.data() + r * chunk.ld, center + at,
-              scale + at);
+              scale + at, middle_of(at));
         }
       }
     });

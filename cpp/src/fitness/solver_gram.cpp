@@ -8,13 +8,12 @@
 
 #include "bitsieve/core/isa.hpp"
 #include "bitsieve/core/parallel.hpp"
+#include "rectangles.hpp"
 
 namespace bitsieve {
 namespace {
 
-constexpr std::size_t solver_tile = 32;    // columns of a task; the kernels work in 16s
-constexpr std::size_t solver_block = 64;   // features summed before they are added: fixes the bits
-constexpr std::size_t solver_worth = 2000000;  // products that are worth waking threads
+constexpr std::size_t solver_block = 64;  // features summed before they are added: fixes the bits
 
 void copy_columns(const CenteredColumns& columns, const std::int32_t* features, std::size_t m,
                   AlignedVector<double>& rows) {
@@ -22,17 +21,6 @@ void copy_columns(const CenteredColumns& columns, const std::int32_t* features, 
   for (std::size_t f = 0; f < m; ++f) {
     columns.copy(static_cast<std::size_t>(features[f]), rows.data() + f * columns.ld());
   }
-}
-
-// body(i_begin, i_end, j_begin, j_end) for rectangles that cover the upper triangle in tiles of 16.
-template <typename Body>
-void for_each_rectangle(std::size_t ld, std::size_t m, int n_threads, Body&& body) {
-  const std::size_t n_tasks = (ld + solver_tile - 1) / solver_tile;
-  parallel_for(n_tasks, ld * ld * m > solver_worth ? n_threads : 1, [&](std::size_t t) {
-    const std::size_t j = t * solver_tile, end = std::min(j + solver_tile, ld);
-    body(std::size_t{0}, j + 16, j, end);
-    if (end > j + 16) body(j + 16, end, j + 16, end);
-  });
 }
 
 // units += sign * the products of features: n^2 / 2 multiply-adds and additions each.
@@ -112,6 +100,10 @@ void SolverGram::make(const Word* masks, std::size_t index, int n_threads,
       for (std::size_t k = 0; k < sum.size(); ++k) out.units[k] = sum[k] - first[k];
       break;
     }
+    case Origin::tables:
+      out.units.resize(ld() * ld());
+      tables_.copy(index, ld(), out.units.data());
+      break;
     case Origin::state:
       sum_units(mask, state_.get(), n_threads, out);
       break;
@@ -137,15 +129,17 @@ void SolverGram::sum_units(const Word* mask, const SolverState* from, int n_thre
 
 // Doubles of the integers, or of the values where the integers are too coarse; both triangles.
 void SolverGram::finish(const Word* mask, int n_threads, SolverMatrix& out) const {
-  const std::size_t ld = this->ld();
+  const std::size_t n = n_samples(), ld = this->ld();
   out.gram.resize(ld * ld);
   out.fixed = is_fine(mask, out);
   if (out.fixed) {
     const double unit = columns_->unit();
     for (std::size_t i = 0; i < ld; ++i) {
-      for (std::size_t j = i; j < ld; ++j) {
-        out.gram[i * ld + j] = static_cast<double>(out.units[i * ld + j]) * unit;
-      }
+      double* row = out.gram.data() + i * ld;
+      const std::int64_t* units = out.units.data() + i * ld;
+      const std::size_t end = i < n ? n : i;
+      for (std::size_t j = i; j < end; ++j) row[j] = static_cast<double>(units[j]) * unit;
+      std::fill(row + end, row + ld, 0.0);
     }
   } else {
     sum_doubles(mask, n_threads, out);

@@ -20,6 +20,7 @@ void SolverGram::forget() {
   for (auto* state : {&state_, &pair_}) leave_behind(*state);
   leave_behind(columns_);
   leave_behind(first_of_pair_);
+  leave_behind(tables_);
   leave_behind(steps_);
   median_credit_ = pair_credit_ = 0;
   for (auto* words : {&last_median_, &last_either_, &last_both_}) leave_behind(*words);
@@ -49,7 +50,7 @@ void SolverGram::plan(const MaskBatch& batch, int n_threads, std::vector<std::si
     steps_.assign(batch.n_masks, {Origin::state, 1});
     features_made_ += batch.n_masks;
   } else {
-    choose(batch.masks, batch.n_masks, n_threads);
+    choose(batch, n_threads);
   }
   costs.resize(batch.n_masks);
   for (std::size_t m = 0; m < batch.n_masks; ++m) {
@@ -74,7 +75,9 @@ bool SolverGram::move_near(const Word* base, std::size_t n_neighbors, int n_thre
 // Each mask from nothing, or the state moves to the bitwise majority of the batch and each is made
 // from there. A move is made where this batch alone repays it, or where the batches so far would
 // have saved as much had the state stood at the median before theirs.
-void SolverGram::choose(const Word* masks, std::size_t n_masks, int n_threads) {
+void SolverGram::choose(const MaskBatch& batch, int n_threads) {
+  const Word* masks = batch.masks;
+  const std::size_t n_masks = batch.n_masks;
   steps_.clear();
   if (n_masks == 0) return;
   std::vector<Word> median = hamming_median(masks, n_masks, n_words_, state().mask().data());
@@ -94,6 +97,10 @@ void SolverGram::choose(const Word* masks, std::size_t n_masks, int n_threads) {
   if (!last_median_.empty() && by_last < direct) {
     median_credit_ += static_cast<double>(direct - by_last);
   }
+  if (by_tables(batch, std::min(direct, by_median), n_threads)) {
+    last_median_ = std::move(median);
+    return;
+  }
   const bool repaid = median_credit_ >= static_cast<double>(move) && by_median - move < direct;
   if (by_median < direct || repaid) {
     state().move_to(median.data(), n_threads);
@@ -107,6 +114,22 @@ void SolverGram::choose(const Word* masks, std::size_t n_masks, int n_threads) {
   }
   last_median_ = std::move(median);
   for (const Step& step : steps_) features_made_ += step.cost;
+}
+
+// Whether the masks are made from tables: where that is cheaper than by the features that each
+// would take otherwise.
+bool SolverGram::by_tables(const MaskBatch& batch, std::size_t cost, int n_threads) {
+  if (batch.n_masks > most_masks()) return false;
+  std::vector<Word> either(n_words_, 0);
+  for (std::size_t m = 0; m < batch.n_masks; ++m) {
+    for (std::size_t w = 0; w < n_words_; ++w) either[w] |= batch.masks[m * n_words_ + w];
+  }
+  const std::size_t together = count_bits(either.data(), n_words_);
+  if (SolverTables::cost(together, batch.n_masks) >= static_cast<double>(cost)) return false;
+  tables_.make(*columns_, batch.masks, batch.n_masks, n_threads);
+  steps_.assign(batch.n_masks, {Origin::tables, 1});
+  tabled_features_ += together;
+  return true;
 }
 
 // Two masks far from the median whose union and intersection have hardly moved since the last

@@ -50,6 +50,13 @@ struct Isa {
   static D multiply_add(D a, D b, D c) { return _mm256_fmadd_pd(a, b, c); }
   static L bits(D a) { return _mm256_castpd_si256(a); }
   static L add(L a, L b) { return _mm256_add_epi64(a, b); }
+  static L subtract_long(L a, L b) { return _mm256_sub_epi64(a, b); }
+  static L load_long(const std::int64_t* p) {
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  static void store_long(std::int64_t* p, L a) {
+    _mm256_store_si256(reinterpret_cast<__m256i*>(p), a);
+  }
   static void accumulate(std::int64_t* p, L total, std::uint64_t excess, int sign) {
     const L change = _mm256_sub_epi64(total, _mm256_set1_epi64x(static_cast<long long>(excess)));
     __m256i* place = reinterpret_cast<__m256i*>(p);

@@ -44,6 +44,9 @@ struct Isa {
   static D multiply_add(D a, D b, D c) { return _mm512_fmadd_pd(a, b, c); }
   static L bits(D a) { return _mm512_castpd_si512(a); }
   static L add(L a, L b) { return _mm512_add_epi64(a, b); }
+  static L subtract_long(L a, L b) { return _mm512_sub_epi64(a, b); }
+  static L load_long(const std::int64_t* p) { return _mm512_load_si512(p); }
+  static void store_long(std::int64_t* p, L a) { _mm512_store_si512(p, a); }
   static void accumulate(std::int64_t* p, L total, std::uint64_t excess, int sign) {
     const L change = _mm512_sub_epi64(total, _mm512_set1_epi64(static_cast<long long>(excess)));
     const L old = _mm512_load_si512(p);

@@ -96,6 +96,19 @@ struct Isa {
     for (int lane = 0; lane < width_double; ++lane) out.v[lane] = a.v[lane] + b.v[lane];
     return out;
   }
+  static L subtract_long(L a, L b) {
+    L out;
+    for (int lane = 0; lane < width_double; ++lane) out.v[lane] = a.v[lane] - b.v[lane];
+    return out;
+  }
+  static L load_long(const std::int64_t* p) {
+    L out;
+    for (int lane = 0; lane < width_double; ++lane) out.v[lane] = static_cast<std::uint64_t>(p[lane]);
+    return out;
+  }
+  static void store_long(std::int64_t* p, L a) {
+    for (int lane = 0; lane < width_double; ++lane) p[lane] = static_cast<std::int64_t>(a.v[lane]);
+  }
   static void accumulate(std::int64_t* p, L total, std::uint64_t excess, int sign) {
     for (int lane = 0; lane < width_double; ++lane) {
       const std::uint64_t change = total.v[lane] - excess;

@@ -151,6 +151,65 @@ void extremes(const double* const* rows, std::size_t n_rows, std::size_t n, cons
   tiles<2, 2>(n_rows, ld, Ends{{rows, n, weights, ld, nullptr, least, most}});
 }
 
+// ---- products of scaled values --------------------------------------------------------------
+
+void scale(const double* table, std::size_t ld, const std::int32_t* features, std::size_t m,
+           const double* origin, const double* inverse, const std::int32_t* place, double* z,
+           double* sums) {
+  for (std::size_t k = 0; k < m; ++k) {
+    const double* row = table + static_cast<std::size_t>(features[k]) * ld;
+    const std::size_t at = static_cast<std::size_t>(place[k]);
+    const D from = Isa::broadcast(origin[at]), factor = Isa::broadcast(inverse[at]);
+    double* out = z + k * ld;
+    for (std::size_t j = 0; j < ld; j += width) {
+      Isa::store(out + j, Isa::multiply(Isa::subtract(Isa::load(row + j), from), factor));
+    }
+    if (sums == nullptr) continue;
+    for (std::size_t j = 0; j < ld; j += width) {
+      Isa::store(sums + j, Isa::add(Isa::load(sums + j), Isa::load(out + j)));
+    }
+  }
+}
+
+template <int I, int J>
+BITSIEVE_INLINE void product_tile(const double* z, std::size_t ld, std::size_t m, std::size_t i0,
+                                  std::size_t j0, double* gram, bool fresh) {
+  D total[I][J];
+  for (int i = 0; i < I; ++i) {
+    for (int j = 0; j < J; ++j) total[i][j] = Isa::broadcast(0.0);
+  }
+  const double *left = z + i0, *right = z + j0;
+  for (std::size_t k = 0; k < m; ++k, left += ld, right += ld) {
+    D column[J];
+    for (int j = 0; j < J; ++j) column[j] = Isa::load(right + j * width);
+    for (int i = 0; i < I; ++i) {
+      const D row = Isa::broadcast(left[i]);
+      for (int j = 0; j < J; ++j) total[i][j] = Isa::scale_add(row, column[j], total[i][j]);
+    }
+  }
+  for (int i = 0; i < I; ++i) {
+    for (int j = 0; j < J; ++j) {
+      double* out = gram + (i0 + i) * ld + j0 + j * width;
+      Isa::store(out, fresh ? total[i][j] : Isa::add(Isa::load(out), total[i][j]));
+    }
+  }
+}
+
+void triangle(const double* z, std::size_t ld, std::size_t m, std::size_t j_begin,
+              std::size_t j_end, double* gram, bool fresh) {
+  constexpr std::size_t I = Isa::fixed_rows, J = Isa::fixed_columns, W = width;
+  static_assert(16 % (J * W) == 0 && W % I == 0);
+  for (std::size_t j = j_begin; j < j_end; j += J * W) {
+    std::size_t i = 0;
+    for (; i < j + W; i += I) product_tile<I, J>(z, ld, m, i, j, gram, fresh);
+    if constexpr (J > 1) {
+      // Below the first vector of columns nothing is wanted of it.
+      for (; i < j + J * W; i += I) product_tile<I, J - 1>(z, ld, m, i, j + W, gram, fresh);
+    }
+  }
+}
+
 }  // namespace scaled
 
-const ScaledKernels scaled_kernels = {scaled::moments, scaled::extremes};
+const ScaledKernels scaled_kernels = {scaled::moments, scaled::extremes, scaled::scale,
+                                      scaled::triangle};

@@ -38,8 +38,84 @@ void gram(const double* rows, std::size_t ld, std::size_t m, std::size_t i_begin
   }
 }
 
+// ---- tables -------------------------------------------------------------------------------
+
+void tabulate(const double* left, const double* right, std::size_t n_groups, double magic,
+              std::int64_t* tables) {
+  using L = typename Isa::L;
+  constexpr std::size_t W = Isa::width_double;
+  const auto pin = Isa::broadcast(magic);
+  const L pinned = Isa::bits(pin);
+  for (std::size_t g = 0; g < n_groups; ++g) {
+    for (std::size_t r = 0; r < solver_rows; ++r) {
+      for (std::size_t c = 0; c < solver_columns; c += W) {
+        std::int64_t* out = tables + r * solver_columns + c;
+        const auto product = [&](std::size_t f) {
+          return Isa::subtract_long(
+              Isa::bits(Isa::scale_add(Isa::broadcast(left[f * solver_columns + r]),
+                                                   Isa::load(right + f * solver_columns + c), pin)),
+                          pinned);
+        };
+        const auto put = [&](std::size_t set, L sum) {
+          Isa::store_long(out + set * solver_pairs, sum);
+        };
+        const L a = product(0), b = product(1), d = product(2), e = product(3);
+        const L ab = Isa::add(a, b), de = Isa::add(d, e);
+        put(0, Isa::zero_long());
+        put(1, a);
+        put(2, b);
+        put(3, ab);
+        put(4, d);
+        put(5, Isa::add(a, d));
+        put(6, Isa::add(b, d));
+        put(7, Isa::add(ab, d));
+        put(8, e);
+        put(9, Isa::add(a, e));
+        put(10, Isa::add(b, e));
+        put(11, Isa::add(ab, e));
+        put(12, de);
+        put(13, Isa::add(a, de));
+        put(14, Isa::add(b, de));
+        put(15, Isa::add(ab, de));
+      }
+    }
+    tables += solver_sets * solver_pairs;
+    left += solver_group * solver_columns;
+    right += solver_group * solver_columns;
+  }
+}
+
+BITSIEVE_INLINE void add_groups(const std::int64_t* tables, std::size_t n_groups,
+                                const std::uint16_t* places, std::size_t n_masks,
+                                std::int64_t* sums) {
+  using L = typename Isa::L;
+  constexpr std::size_t W = Isa::width_double, V = solver_pairs / W;
+  for (std::size_t m = 0; m < n_masks; ++m, places += solver_groups, sums += solver_pairs) {
+    L total[V];
+    for (std::size_t v = 0; v < V; ++v) total[v] = Isa::load_long(sums + v * W);
+    for (std::size_t g = 0; g < n_groups; ++g) {
+      const std::int64_t* entry = tables + places[g];
+      for (std::size_t v = 0; v < V; ++v) {
+        total[v] = Isa::add(total[v], Isa::load_long(entry + v * W));
+      }
+    }
+    for (std::size_t v = 0; v < V; ++v) Isa::store_long(sums + v * W, total[v]);
+  }
+}
+
+void add_tables(const std::int64_t* tables, std::size_t n_groups, const std::uint16_t* places,
+                std::size_t n_masks, std::int64_t* sums) {
+  if (n_groups == solver_groups) {
+    add_groups(tables, solver_groups, places, n_masks, sums);  // the loop unrolled
+  } else {
+    add_groups(tables, n_groups, places, n_masks, sums);
+  }
+}
+
 }  // namespace solver
 
 const SolverKernels solver_kernels = {
     solver::gram,
+    solver::tabulate,
+    solver::add_tables,
 };

@@ -268,7 +268,8 @@ Covariates = Annotated[
 Estimator = Annotated[
     str | None,
     typer.Option(
-        help="1nn (if not given), 3nn, 5nn, knn:K, nb, lda, logistic, svm or tree.",
+        help="1nn (if not given), 3nn, 5nn, knn:K, centroid, nb, bernoulli, dlda, lda, ridge, "
+        "logistic, svm or tree.",
         rich_help_panel=_OF_BSPSA,
     ),
 ]

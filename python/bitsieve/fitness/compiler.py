@@ -193,7 +193,7 @@ def _say_what_it_takes(fitness: Fitness) -> None:
 
 def _validate(estimator: Any) -> None:
     """Refuse what fit would: a kernel must not serve it. A pipeline looks at its own alone."""
-    if hasattr(estimator, "_validate_params"):
+    if hasattr(estimator, "_parameter_constraints"):
         estimator._validate_params()
     for _, step in getattr(estimator, "steps", None) or ():
         if step is not None and not isinstance(step, str):

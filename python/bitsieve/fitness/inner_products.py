@@ -24,7 +24,7 @@ _RIDGE_KERNELS = (*_SVM_KERNELS, "polynomial", "cosine")
 #: Of these the answer is the same wherever the origin is (an SVM's intercept is not penalised).
 _SHIFTED = ("linear", "rbf")
 
-# lstsq drops singular values below a share of the largest. Those of a factor are the roots of a Gram
+# lstsq drops singular values below a share of the largest. Those of a factor are roots of a Gram
 # matrix's eigenvalues, known to about 1e-8 of the largest.
 _LEAST_CUTOFF = 1e-7
 

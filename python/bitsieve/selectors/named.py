@@ -31,6 +31,30 @@ def _bayes() -> Any:
     return GaussianNB()
 
 
+def _bernoulli_bayes() -> Any:
+    from sklearn.naive_bayes import BernoulliNB
+
+    return BernoulliNB()
+
+
+def _centroid() -> Any:
+    from sklearn.neighbors import NearestCentroid
+
+    return NearestCentroid()
+
+
+def _diagonal_discriminant() -> Any:
+    from bitsieve.estimators import DiagonalLDA
+
+    return DiagonalLDA()
+
+
+def _ridge() -> Any:
+    from sklearn.linear_model import RidgeClassifier
+
+    return RidgeClassifier()
+
+
 def _discriminant() -> Any:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
@@ -60,8 +84,12 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "1nn": lambda: _neighbors(1),
     "3nn": lambda: _neighbors(3),
     "5nn": lambda: _neighbors(5),
+    "centroid": _centroid,
     "nb": _bayes,
+    "bernoulli": _bernoulli_bayes,
+    "dlda": _diagonal_discriminant,
     "lda": _discriminant,
+    "ridge": _ridge,
     "logistic": _logistic,
     "svm": _linear_svm,
     "tree": _tree,

@@ -64,7 +64,9 @@ class AdditiveFitness : public MaskFitness {
   // for those at reference parameters, which may have more (derivatives). Once made it is read by
   // many threads.
   // The reference sums begin with the exact ones: what they have more, of places and of splits,
-  // comes after.
+  // comes after. Last comes a split sum of the base's: from the terms of S_c at a place their least
+  // is taken off, so that the sums are smaller and with them their errors; this one bounds what S_c
+  // was before.
   struct State {
     virtual ~State() = default;
     SumLayout exact, reference;
@@ -184,6 +186,8 @@ class AdditiveFitness : public MaskFitness {
   void gather(const std::int32_t* features, std::size_t n, FeatureBlock& block,
               double* values) const;
 
+  void prefetch_rows(const std::int32_t* features, std::size_t n) const;
+
   // sums[columns of splits [first, last)] over the features at params[n_splits][n_params]. A
   // feature's lane is its rank, so that the bits are of the mask and the splits alone.
   void add_exactly(const State& state, const TargetSplits& at,
@@ -195,8 +199,8 @@ class AdditiveFitness : public MaskFitness {
                   Adder& adder) const;
   // The bounds of a split's classes, lanes side by side: classes[test of the split][lanes].
   void choose(const SumLayout& layout, const TargetSplits& at, std::size_t split,
-              const double* sums, const double* magnitudes, double share, const Adder& adder,
-              std::int16_t* classes) const;
+              const double* sums, const double* magnitudes, double share, Adder& adder,
+              std::int32_t* classes) const;
   // adder.costs[test of the split][n_classes] from exact sums of the split.
   void costs_of(const State& state, const TargetSplits& at, std::size_t split,
                 const double* params, const double* sums, Adder& adder) const;

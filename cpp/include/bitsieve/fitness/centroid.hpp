@@ -22,7 +22,13 @@ class CentroidFitness : public GramFitness {
  private:
   struct Centroids;  // a worker, and the classes of one training part
 
-  std::size_t nearest(std::size_t i, const GramMatrix& matrix, Centroids& centroids) const;
+  // Sums over each class of all samples.
+  void add_classes(const GramMatrix& matrix, Centroids& own) const;
+  // Norms of the means of a training part, and of each test sample its product with them.
+  void measure(const GramMatrix& matrix, const TargetSplits& at, std::size_t split,
+               Centroids& own) const;
+  std::size_t nearest(std::size_t i, const double* means, const GramMatrix& matrix,
+                      Centroids& own) const;
 };
 
 }  // namespace bitsieve

@@ -38,9 +38,11 @@ class FoldScaler {
   const ScalerOptions& options() const { return options_; }
 
   // center[k * n_splits + s] and scale[k * n_splits + s] of features[k]; 0 and 1 where there is no
-  // scaler. Neither depends on the other features or on the threads.
+  // scaler. Neither depends on the other features or on the threads. `middle`, where wanted, is a
+  // value amid those of the training part, whatever the center: differences and centred products are
+  // the same from there, and lose no digits where the center is far from the values.
   void measure(const std::int32_t* features, std::size_t m, const Splits& splits, double* center,
-               double* scale, int n_threads = 1) const;
+               double* scale, int n_threads = 1, double* middle = nullptr) const;
 
  private:
   const Table& table_;

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -117,8 +118,8 @@ class MaskFitness {
   // costs[m] is on any scale; dear masks go first.
   virtual void prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs);
 
-  // Larger batches are prepared in parts.
-  virtual std::size_t most_masks() const { return static_cast<std::size_t>(-1); }
+  // Masks that may be prepared together, where a model keeps something of each.
+  virtual std::size_t most_masks() const { return std::numeric_limits<std::size_t>::max(); }
 
   // Mask `index` of the batch, which is not empty. Several threads ask at once, each with a worker
   // of its own; `n_threads` is above 1 only where nobody else does.

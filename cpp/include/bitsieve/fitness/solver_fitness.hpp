@@ -21,9 +21,12 @@ class SolverFitness : public MaskFitness {
   void prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs) override {
     gram_.plan(batch, n_threads, costs);
   }
+  std::size_t most_masks() const override { return gram_.most_masks(); }
   void forget_states() override { gram_.forget(); }
   Counters count() const override {
-    return {{"solver_features", gram_.features_made()}, {"state_features", gram_.features_moved()}};
+    return {{"solver_features", gram_.features_made()},
+            {"state_features", gram_.features_moved()},
+            {"tabled_features", gram_.features_tabled()}};
   }
 
   SolverGram gram_;

@@ -24,6 +24,7 @@
 #include "bitsieve/fitness/centered_columns.hpp"
 #include "bitsieve/fitness/gram_planner.hpp"
 #include "bitsieve/fitness/mask_batch.hpp"
+#include "bitsieve/fitness/solver_tables.hpp"
 
 namespace bitsieve {
 
@@ -92,6 +93,10 @@ class SolverGram {
   // The columns, made when first asked for: by plan(), or before threads ask for them.
   const CenteredColumns& columns(int n_threads);
 
+  // Masks of a batch that may be made from tables: whoever has more had better plan so many at a
+  // time.
+  std::size_t most_masks() const { return SolverTables::most_masks(n_samples()); }
+
   // Plan a batch, and move the kept state to where it is wanted. costs[m]: features that mask m
   // will take, for a scheduler.
   void plan(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs);
@@ -104,8 +109,9 @@ class SolverGram {
   // those of make(). By one thread.
   void make_one(const Word* mask, int n_threads, SolverMatrix& out);
 
-  // What a matrix is made from: nothing, the state, the other one of its pair.
-  enum class Origin : std::uint8_t { empty, state, pair_first, pair_second };
+  // What a matrix is made from: nothing, the state, the other one of its pair; or all of a batch are
+  // made when it is planned, from tables.
+  enum class Origin : std::uint8_t { empty, state, pair_first, pair_second, tables };
   Origin origin(std::size_t index) const { return steps_[index].origin; }
 
   // Cost: 2 multiply-adds a (sample, feature).
@@ -115,6 +121,7 @@ class SolverGram {
 
   std::uint64_t features_moved() const { return features_moved_; }  // of all plans
   std::uint64_t features_made() const { return features_made_; }
+  std::uint64_t features_tabled() const { return tabled_features_; }  // once a batch
 
  private:
   struct Step {
@@ -123,11 +130,12 @@ class SolverGram {
   };
 
   bool move_near(const Word* base, std::size_t n_neighbors, int n_threads);
-  void choose(const Word* masks, std::size_t n_masks, int n_threads);
+  void choose(const MaskBatch& batch, int n_threads);
   void pair_up(const Word* masks, int n_threads);
   SolverState& state();
   void sum_units(const Word* mask, const SolverState* from, int n_threads, SolverMatrix& out) const;
   void finish(const Word* mask, int n_threads, SolverMatrix& out) const;
+  bool by_tables(const MaskBatch& batch, std::size_t cost, int n_threads);
   bool is_fine(const Word* mask, const SolverMatrix& matrix) const;
   void sum_doubles(const Word* mask, int n_threads, SolverMatrix& out) const;
 
@@ -136,11 +144,12 @@ class SolverGram {
   std::unique_ptr<CenteredColumns> columns_;
   std::unique_ptr<SolverState> state_, pair_;
   SolverMatrix first_of_pair_;
+  SolverTables tables_;
   std::vector<Step> steps_;
   // Features that a state would have saved so far, and where it would have stood.
   double median_credit_ = 0, pair_credit_ = 0;
   std::vector<Word> last_median_, last_either_, last_both_;
-  std::uint64_t features_moved_ = 0, features_made_ = 0;
+  std::uint64_t features_moved_ = 0, features_made_ = 0, tabled_features_ = 0;
 };
 
 }  // namespace bitsieve

@@ -25,6 +25,22 @@ struct ScaledKernels {
   // Cost a (value, 8 sets): 4 vector operations; limit two a cycle.
   void (*extremes)(const double* const* rows, std::size_t n_rows, std::size_t n,
                    const double* weights, std::size_t ld, double* least, double* most);
+
+  // z[k * ld + j] = (table[features[k] * ld + j] - origin[place[k]]) * inverse[place[k]] for j < ld,
+  // and sums[j] += z[k * ld + j], feature by feature, where sums are wanted.
+  // Limit: memory.
+  void (*scale)(const double* table, std::size_t ld, const std::int32_t* features, std::size_t m,
+                const double* origin, const double* inverse, const std::int32_t* place, double* z,
+                double* sums);
+
+  // Products over the m features of z, of the upper triangle and what of the lower shares a tile:
+  //   gram[i * ld + j] += sum_k z[k * ld + i] * z[k * ld + j]
+  // for j in [j_begin, j_end), multiples of 16, and i < j at least; `fresh` sets instead of adding.
+  // One fused multiply-add a product, k ascending from zero, and one addition to gram: the same bits
+  // on every instruction set, slow on one without an FMA unit.
+  // Cost: a multiply-add a (pair, feature), n^2 / 2 + 8 n of them; limit 2 vectors a cycle.
+  void (*triangle)(const double* z, std::size_t ld, std::size_t m, std::size_t j_begin,
+                   std::size_t j_end, double* gram, bool fresh);
 };
 
 }  // namespace bitsieve
