@@ -51,11 +51,12 @@ GaussianBayesFitness::GaussianBayesFitness(std::shared_ptr<const Table> table, T
   }
 }
 
-// One sum of squares a class and one of logarithms, then the derivatives of both.
+// One sum of squares a class and one of logarithms, then the derivatives of both, and what bounds
+// the rest.
 AdditiveFitness::Sums GaussianBayesFitness::sums(const State& state, bool is_reference) const {
   const std::size_t n_classes = target().n_classes;
   if (is_reference && static_cast<const Folds&>(state).has_derivatives) {
-    return {n_classes, 2 * n_classes};
+    return {n_classes, 3 * n_classes};
   }
   return {0, n_classes};
 }
@@ -371,7 +372,7 @@ void GaussianBayesFitness::terms(const State& state, const TargetSplits& at,
   alignas(64) const double none[lanes] = {};
   double* slopes = out + n_classes * width;
   double* sums = derives ? slopes + n_classes * width : slopes;
-  std::fill_n(sums, (derives ? 2 : 1) * rows, 0.0);
+  std::fill_n(sums, (derives ? 3 : 1) * rows, 0.0);
   for (std::size_t c = 0; c < n_classes; ++c) {
     double* slope = derives ? slopes + c * width : nullptr;
     if (folds.classes.weight(split, c) == 0) {
@@ -381,29 +382,40 @@ void GaussianBayesFitness::terms(const State& state, const TargetSplits& at,
     }
     double* log = is_reference ? logs + c * lanes : sums + c * lanes;
     for (std::size_t l = 0; l < lanes; ++l) log[l] = logs[c * lanes + l] - least[l];
-    if (derives) std::copy_n(halves + c * lanes, lanes, sums + rows + c * lanes);
+    double* rest = derives ? sums + 2 * rows + c * lanes : nullptr;
     kernel.gaussian_terms(block.values, tests, n_tests, mean + c * lanes, halves + c * lanes,
-                          is_reference ? log : none, out + c * width, slope);
+                          is_reference ? log : none, out + c * width, slope, rest);
+    if (!derives) continue;
+    for (std::size_t l = 0; l < lanes; ++l) {
+      const double half = halves[c * lanes + l];
+      sums[rows + c * lanes + l] = half;
+      rest[l] = 2 * half * (rest[l] + 0.5 * half);
+    }
   }
 }
 
-// With e' - e = d and d R = x, R the greatest 1 / (variance + e): a term of Q changes by x of itself
-// at most, to first order by d times its derivative, and the rest is below x^2 / (1 - x) of it; of L
-// likewise by x / 2, and below x^2 / 4 (1 - x), a feature.
+// With e' - e = d and x = d / (variance + e): a term of Q changes by x of itself at most, to first
+// order by d times its derivative, and the rest is below x^2 / (1 - x) of it; of L likewise by x / 2,
+// and below x^2 / 4 (1 - x), a feature. The reach is the greatest 1 / (variance + e).
 void GaussianBayesFitness::offsets(const State& state, const TargetSplits&, std::size_t split,
                                    const SplitSums& sums, const double* params,
                                    const double* reference, const Offsets& out) const {
   const Folds& folds = static_cast<const Folds&>(state);
   const std::size_t n_classes = target().n_classes, rows = n_classes * lanes;
   const bool derives = sums.has_reference && folds.has_derivatives;
-  double change[lanes] = {}, relative[lanes] = {}, slack[lanes] = {};
+  double change[lanes] = {}, relative[lanes] = {}, slack[lanes] = {}, rest[lanes] = {};
   if (reference != nullptr) {
     for (std::size_t l = 0; l < lanes; ++l) {
       change[l] = params[l] - reference[0];
       const double reach = sums.has_reference ? reference[2] : params[2 * lanes + l];
       const double x = std::abs(change[l]) * reach;
-      relative[l] = x < 0.25 ? x / (1 - x) * (derives ? x : 1) : no_bound;
-      slack[l] = x < 0.25 ? 0.5 * relative[l] * params[lanes + l] : no_bound;
+      if (x >= 0.25) {
+        relative[l] = slack[l] = no_bound;
+      } else if (!derives) {
+        relative[l] = x / (1 - x);
+        slack[l] = 0.5 * relative[l] * params[lanes + l];
+      }
+      rest[l] = change[l] * change[l] / (1 - std::min(x, 0.25)) * (1 + 2 * sums.share);
     }
   }
   for (std::size_t c = 0; c < n_classes; ++c) {
@@ -416,7 +428,8 @@ void GaussianBayesFitness::offsets(const State& state, const TargetSplits&, std:
       if (!derives) continue;
       out.factor[at] = -change[l];
       out.offset[at] += change[l] * sums.sums[rows + at];
-      out.slack[at] += sums.share * std::abs(change[l]) * sums.magnitudes[rows + at];
+      out.slack[at] += sums.share * std::abs(change[l]) * sums.magnitudes[rows + at] +
+                       rest[l] * sums.sums[2 * rows + at];
     }
   }
 }

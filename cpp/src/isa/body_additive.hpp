@@ -273,12 +273,13 @@ void gaussian_weights(const double* variance, double smoothing, double* halves, 
 
 void gaussian_terms(const double* values, const std::int32_t* samples, std::size_t n,
                     const double* mean, const double* halves, const double* start, double* out,
-                    double* slopes) {
-  D centre[vectors], factor[vectors], first[vectors];
+                    double* slopes, double* steepest) {
+  D centre[vectors], factor[vectors], first[vectors], most[vectors];
   for (int v = 0; v < vectors; ++v) {
     centre[v] = Isa::load(mean + v * double_width);
     factor[v] = Isa::load(halves + v * double_width);
     first[v] = Isa::load(start + v * double_width);
+    most[v] = Isa::broadcast(0.0);
   }
   for (std::size_t k = 0; k < n; ++k) {
     const double* x = values + static_cast<std::size_t>(samples[k]) * lanes;
@@ -288,10 +289,14 @@ void gaussian_terms(const double* values, const std::int32_t* samples, std::size
       const D term = Isa::multiply(Isa::multiply(apart, apart), factor[v]);
       Isa::store(out + at, Isa::add(term, first[v]));
       if (slopes != nullptr) {
-        Isa::store(slopes + at, Isa::multiply(term, Isa::add(factor[v], factor[v])));
+        const D slope = Isa::multiply(term, Isa::add(factor[v], factor[v]));
+        most[v] = Isa::maximum(most[v], slope);
+        Isa::store(slopes + at, slope);
       }
     }
   }
+  if (slopes == nullptr) return;
+  for (int v = 0; v < vectors; ++v) Isa::store(steepest + v * double_width, most[v]);
 }
 
 }  // namespace additive

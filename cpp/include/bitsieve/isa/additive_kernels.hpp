@@ -89,10 +89,10 @@ struct AdditiveKernels {
   void (*gaussian_weights)(const double* variance, double smoothing, double* halves, double* logs);
 
   // out[k] = (x - mean)^2 halves + start for n samples; where slopes is given, slopes[k] is the
-  // first of that times 2 halves. Cost: 4 operations a (sample, lane).
+  // first of that times 2 halves, and steepest the greatest of them. Cost: 4 operations a (sample, lane).
   void (*gaussian_terms)(const double* values, const std::int32_t* samples, std::size_t n,
                          const double* mean, const double* halves, const double* start, double* out,
-                         double* slopes);
+                         double* slopes, double* steepest);
 };
 
 }  // namespace bitsieve
