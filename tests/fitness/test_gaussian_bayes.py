@@ -45,6 +45,7 @@ def _outputs(fitness: Any, masks: Any) -> tuple[Any, Any]:
     return fitness._core.outputs(Masks.from_bool(masks).words, seeds, 1)  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 @each("scoring", [None, "balanced_accuracy", "neg_log_loss", "roc_auc_ovr", "f1_macro"])
 def test_it_is_scikit_learns(scoring: Any, one_blas_thread: None) -> None:
     for shape, cv in [
