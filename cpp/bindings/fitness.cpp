@@ -331,6 +331,7 @@ struct PyPrior : PyFitness {
 }  // namespace
 
 void register_fitness(py::module_& module) {
+  register_fitness_scaled(module);  // whose options are defaults of others
   module.attr("matrix_samples") = matrix_samples;
   py::class_<PyFitness>(module, "MaskFitness")
       .def_property_readonly("n_splits", &PyFitness::n_splits)
@@ -380,7 +381,6 @@ void register_fitness(py::module_& module) {
   register_fitness_discriminant(module);
   register_fitness_solver(module);
   register_fitness_ridge(module);
-  register_fitness_scaled(module);
 }
 
 }  // namespace bitsieve

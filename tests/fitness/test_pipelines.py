@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import (
     RepeatedStratifiedKFold,
     ShuffleSplit,
@@ -23,6 +25,13 @@ from bitsieve.fitness import compile
 MODELS: list[tuple[str, Any, str]] = [
     ("knn", KNeighborsClassifier(1), "accuracy"),
     ("knn", KNeighborsClassifier(3), "roc_auc_ovr"),
+    ("ridge", RidgeClassifier(), "accuracy"),
+    ("ridge", RidgeClassifier(class_weight="balanced"), "balanced_accuracy"),
+    ("ridge", Ridge(0.1), "neg_max_error"),
+    ("ridge", Ridge(fit_intercept=False), "r2"),
+    ("ridge", LinearRegression(), "neg_max_error"),
+    ("ridge", KernelRidge(kernel="rbf", alpha=0.3), "r2"),
+    ("ridge", KernelRidge(kernel="poly", degree=2, gamma=0.01), "r2"),
 ]
 SCALERS = (
     StandardScaler(),
