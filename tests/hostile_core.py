@@ -81,6 +81,11 @@ OF_RIDGE = {name: value for name, value in knn().items() if name not in OF_KNN} 
 }
 
 
+def bayes(**changes: Any) -> dict[str, Any]:
+    arguments = {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
+    return arguments | {"alpha": 0.5, "fit_prior": True, "log_prior": np.zeros(2)} | changes
+
+
 def fixed() -> Any:
     fitness = _core.KnnFitness(**knn())
     fitness.set_splits(**SPLITS)
@@ -291,6 +296,18 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "FoldScaler.grams": (
         fold_scaler().grams,
         {"features": ROWS, "shifted": True, "n_threads": 1, **SPLITS},
+    ),
+    "BernoulliFitness": (
+        lambda **k: _evaluate(_core.BernoulliFitness(**k)),
+        bayes(threshold=0.5),
+    ),
+    "MultinomialFitness": (
+        lambda **k: _evaluate(_core.MultinomialFitness(**k)),
+        bayes(complement=True),
+    ),
+    "CategoricalFitness": (
+        lambda **k: _evaluate(_core.CategoricalFitness(**k)),
+        bayes(min_categories=3),
     ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),

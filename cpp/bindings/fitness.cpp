@@ -331,8 +331,8 @@ struct PyPrior : PyFitness {
 }  // namespace
 
 void register_fitness(py::module_& module) {
-  register_fitness_scaled(module);  // whose options are defaults of others
   module.attr("matrix_samples") = matrix_samples;
+  register_fitness_scaled(module);  // whose options others name in their signatures
   py::class_<PyFitness>(module, "MaskFitness")
       .def_property_readonly("n_splits", &PyFitness::n_splits)
       .def_property_readonly("n_tests", &PyFitness::n_tests)

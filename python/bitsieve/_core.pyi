@@ -372,6 +372,54 @@ class RidgeFitness(MaskFitness):
         scaler: ScalerOptions = ...,
     ) -> None: ...
 
+class BernoulliFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        alpha: float,
+        fit_prior: bool,
+        log_prior: NDArray[np.float64],
+        threshold: float,
+    ) -> None: ...
+
+class MultinomialFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        alpha: float,
+        fit_prior: bool,
+        log_prior: NDArray[np.float64],
+        complement: bool,
+    ) -> None: ...
+
+class CategoricalFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        alpha: float,
+        fit_prior: bool,
+        log_prior: NDArray[np.float64],
+        min_categories: int,
+    ) -> None: ...
+
 class PriorFitness(MaskFitness):
     def __init__(
         self,

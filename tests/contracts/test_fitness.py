@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge, RidgeClassifier
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import RobustScaler, StandardScaler
@@ -26,6 +26,10 @@ OTHER: dict[type, dict[str, Any]] = {
     KNeighborsClassifier: {"n_neighbors": 2},
     KNeighborsRegressor: {"n_neighbors": 2},
     GaussianNB: {"var_smoothing": 0.1},
+    BernoulliNB: {"alpha": 0.5},
+    MultinomialNB: {"fit_prior": False},
+    ComplementNB: {"alpha": 0.5},
+    CategoricalNB: {"min_categories": 21},
     NearestCentroid: {"shrink_threshold": 0.5},
     LogisticRegression: {"C": 2.0},
     Ridge: {"alpha": 2.0},
@@ -56,6 +60,11 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("gaussian_bayes", GaussianNB(), {}),
     ("gaussian_bayes", GaussianNB(), {"scoring": "neg_log_loss", **FRESH}),
     ("gaussian_bayes", GaussianNB(priors=[0.2, 0.3, 0.5]), {"scoring": "f1_macro", "groups": True}),
+    ("discrete_bayes", BernoulliNB(binarize=0.7), FRESH),
+    ("discrete_bayes", MultinomialNB(), {"scoring": "neg_log_loss"}),
+    ("discrete_bayes", MultinomialNB(class_prior=[0.2, 0.3, 0.5]), {"groups": True, **FRESH}),
+    ("discrete_bayes", ComplementNB(), {"scoring": "f1_macro"}),
+    ("discrete_bayes", CategoricalNB(min_categories=20), {"scoring": "neg_log_loss", **FRESH}),
     (None, LogisticRegression(), {"resample": True, "cv": 2}),
     ("ridge", RidgeClassifier(), {}),
     ("ridge", RidgeClassifier(), {"scoring": "f1_macro", **FRESH}),
@@ -99,6 +108,7 @@ def test_keeps_the_contract(case: Any) -> None:
     # scikit-learn takes milliseconds a mask: fewer of them, of fewer features.
     quick = kernel not in SLOW
     X, codes = table(60, 150 if kernel == "factor" else 70 if quick else 8, 3)
+    X = np.abs(X) if kernel == "discrete_bayes" else X  # counts and categories
     y = X[:, 0] - X[:, 3] + codes if is_regressor(estimator) else codes
     groups = np.arange(60) // 2 if options.get("groups") else None
 

@@ -85,7 +85,7 @@ class CompiledFitness(Fitness):
     #: Settings of a trial, in place of the model's own.
     _trial_settings: ClassVar[dict[str, Any]] = {}
     #: Classes that the estimator must have in each training part.
-    _least_classes: ClassVar[int] = 1
+    _least_classes: int = 1
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
