@@ -69,7 +69,12 @@ def knn(**changes: Any) -> dict[str, Any]:
 OF_KNN = ("n_neighbors", "by_distance")
 
 
-OF_RIDGE = {name: value for name, value in knn().items() if name not in OF_KNN} | {
+def bayes(**changes: Any) -> dict[str, Any]:
+    arguments = {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
+    return arguments | {"alpha": 0.5, "fit_prior": True, "log_prior": np.zeros(2)} | changes
+
+
+OF_RIDGE = {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN} | {
     "kernel": "linear",
     "alpha": 1.0,
     "fit_intercept": True,
@@ -79,11 +84,6 @@ OF_RIDGE = {name: value for name, value in knn().items() if name not in OF_KNN} 
     "degree": 3,
     "coef0": 1.0,
 }
-
-
-def bayes(**changes: Any) -> dict[str, Any]:
-    arguments = {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
-    return arguments | {"alpha": 0.5, "fit_prior": True, "log_prior": np.zeros(2)} | changes
 
 
 def fixed() -> Any:
