@@ -39,8 +39,8 @@ bool ScaledRidge::lay_out(const ScaledRidgeProblem& problem) {
   m_ = problem.features.size();
   n_splits_ = plan.n_splits();
   n_solved_ = ridge_scaled::solved_targets(problem.n_targets);
-  lanes_ = algebra_ld(n_splits_);
-  width_ = lanes_ * n_solved_;
+  lanes_ = n_splits_;
+  width_ = algebra_ld(lanes_ * n_solved_);
   x_.resize(m_ * ld_);
   weights_.resize(m_ * lanes_);
   common_.resize(m_);
@@ -59,7 +59,6 @@ bool ScaledRidge::lay_out(const ScaledRidgeProblem& problem) {
       weights[s] = inverse * inverse;
       squares += 1.0 / weights[s];
     }
-    std::fill(weights + n_splits_, weights + lanes_, 0.0);
     common_[k] = std::sqrt(static_cast<double>(n_splits_) / squares);
   }
   ridge_scaled::clear(trains_, n_ * lanes_);

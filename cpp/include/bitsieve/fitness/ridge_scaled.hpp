@@ -61,7 +61,7 @@ class ScaledRidge {
   void step();
   void predict(const ScaledRidgeProblem& problem, double* predicted) const;
 
-  // Columns of what follows: target t of split s at t * lanes_ + s.
+  // Columns of what follows: target t of split s at t * lanes_ + s, zeros from there to width_.
   std::size_t n_ = 0, ld_ = 0, m_ = 0, n_splits_ = 0, n_solved_ = 0, lanes_ = 0, width_ = 0;
   AlignedVector<double> x_;        // [m][ld]
   AlignedVector<double> weights_;  // [m][lanes] one over the squared scale
