@@ -268,6 +268,18 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         fold_scaler().grams,
         {"features": ROWS, "shifted": True, "n_threads": 1, **SPLITS},
     ),
+    "LdaFitness": (
+        lambda **k: _evaluate(_core.LdaFitness(**k)),
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
+        | {
+            "solver": "lsqr",
+            "shrinkage": 0.5,
+            "tol": 1e-4,
+            "priors": np.array([0.25, 0.75]),
+            "decisions": True,
+            "scaler": _core.ScalerOptions("standard"),
+        },
+    ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN},

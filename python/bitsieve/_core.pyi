@@ -314,6 +314,24 @@ class GaussianBayesFitness(MaskFitness):
         priors: NDArray[np.float64] | None = ...,
     ) -> None: ...
 
+class LdaFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        solver: str,
+        shrinkage: float,
+        tol: float,
+        priors: NDArray[np.float64] | None = ...,
+        decisions: bool = ...,
+        scaler: ScalerOptions = ...,
+    ) -> None: ...
+
 class PriorFitness(MaskFitness):
     def __init__(
         self,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
@@ -21,6 +22,7 @@ OTHER: dict[type, dict[str, Any]] = {
     KNeighborsClassifier: {"n_neighbors": 2},
     KNeighborsRegressor: {"n_neighbors": 2},
     GaussianNB: {"var_smoothing": 0.1},
+    LinearDiscriminantAnalysis: {"priors": [0.2, 0.3, 0.5]},
     NearestCentroid: {"shrink_threshold": 0.5},
     LogisticRegression: {"C": 2.0},
     Ridge: {"alpha": 2.0},
@@ -40,6 +42,13 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("gaussian_bayes", GaussianNB(), {}),
     ("gaussian_bayes", GaussianNB(), {"scoring": "neg_log_loss", **FRESH}),
     ("gaussian_bayes", GaussianNB(priors=[0.2, 0.3, 0.5]), {"scoring": "f1_macro", "groups": True}),
+    ("lda", LinearDiscriminantAnalysis("lsqr", shrinkage=0.1), {}),
+    (
+        "lda",
+        LinearDiscriminantAnalysis("eigen", shrinkage=0.5),
+        {"scoring": "neg_log_loss", **FRESH},
+    ),
+    ("lda", LinearDiscriminantAnalysis(), {"scoring": "f1_macro", "groups": True}),
     (None, LogisticRegression(), {"resample": True, "cv": 2}),
     (None, Ridge(), {"scoring": "r2", "cv": 2}),
 ]
