@@ -243,6 +243,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Table": (lambda **k: _evaluate(fresh(table=_core.Table(**k))), table()),
     "Table.doubles": (_core.Table(**table()).doubles, {"n_threads": 1}),
     "KnnFitness": (lambda **k: _evaluate(_core.KnnFitness(**k)), knn(n_repeats=2, n_folds=3)),
+    "ScaledKnnFitness": (
+        lambda **k: _evaluate(_core.ScaledKnnFitness(**k)),
+        knn(n_repeats=2, n_folds=3, scaler=_core.ScalerOptions("standard")),
+    ),
     "CentroidFitness": (
         lambda **k: _evaluate(_core.CentroidFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN},
@@ -336,6 +340,12 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "SolverGram.raw": (
         _core.SolverGram(_core.Table(**table())).raw,
         {"words": WORDS, "n_threads": 1},
+    ),
+    "training_moments": (
+        lambda **k: _core.training_moments(_core.Table(**table()), **k),
+        SPLITS
+        | {"target": CODES, "n_classes": 2, "weights": np.ones(N), "mask": WORDS[0].copy()}
+        | {"keep": True, "n_threads": 1},
     ),
     "KnnFitness.state": (fixed().state, {"mask": WORDS[0].copy(), "n_threads": 1}),
     "Score": (

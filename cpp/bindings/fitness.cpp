@@ -8,6 +8,7 @@
 #include "bitsieve/fitness/centroid.hpp"
 #include "bitsieve/fitness/gram_fitness.hpp"
 #include "bitsieve/fitness/knn.hpp"
+#include "bitsieve/fitness/knn_scaled.hpp"
 #include "bitsieve/fitness/prior.hpp"
 
 namespace py = pybind11;
@@ -303,6 +304,22 @@ std::unique_ptr<PyKnn> make_knn(const std::shared_ptr<PyTable>& table, const Tar
                                        KnnOptions{n_neighbors, by_distance});
 }
 
+struct PyScaledKnn : PyFitness {
+  using PyFitness::PyFitness;
+};
+
+std::unique_ptr<PyScaledKnn> make_scaled_knn(const std::shared_ptr<PyTable>& table,
+                                             const TargetArray& target, std::size_t n_classes,
+                                             std::size_t n_repeats, std::size_t n_folds,
+                                             bool stratified, std::size_t n_neighbors,
+                                             bool by_distance, const ScalerOptions& scaler) {
+  require(n_neighbors >= 1 && n_neighbors <= table->n_samples(),
+          "n_neighbors must lie in [1, n_samples]");
+  return make_model<PyScaledKnn, ScaledKnnFitness>(table, target, n_classes, n_repeats, n_folds,
+                                                   stratified, KnnOptions{n_neighbors, by_distance},
+                                                   scaler);
+}
+
 struct PyCentroid : PyGram {
   using PyGram::PyGram;
 };
@@ -315,6 +332,7 @@ struct PyPrior : PyFitness {
 
 void register_fitness(py::module_& module) {
   module.attr("matrix_samples") = matrix_samples;
+  register_fitness_scaled(module);  // whose options others name in their signatures
   py::class_<PyFitness>(module, "MaskFitness")
       .def_property_readonly("n_splits", &PyFitness::n_splits)
       .def_property_readonly("n_tests", &PyFitness::n_tests)
@@ -345,6 +363,11 @@ void register_fitness(py::module_& module) {
            py::arg("n_classes"), py::arg("n_repeats"), py::arg("n_folds"), py::arg("stratified"),
            py::arg("n_neighbors"), py::arg("by_distance") = false)
       .def("state", &PyKnn::state, py::arg("mask").noconvert(), py::arg("n_threads") = 1);
+  py::class_<PyScaledKnn, PyFitness>(module, "ScaledKnnFitness")
+      .def(py::init(&make_scaled_knn), py::arg("table").none(false), py::kw_only(),
+           py::arg("target").noconvert(), py::arg("n_classes"), py::arg("n_repeats"),
+           py::arg("n_folds"), py::arg("stratified"), py::arg("n_neighbors"),
+           py::arg("by_distance"), py::arg("scaler"));
   py::class_<PyCentroid, PyGram>(module, "CentroidFitness")
       .def(py::init(&make_model<PyCentroid, CentroidFitness>), py::arg("table").none(false), py::kw_only(),
            py::arg("target").noconvert(), py::arg("n_classes"), py::arg("n_repeats"),

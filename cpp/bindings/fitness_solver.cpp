@@ -1,4 +1,4 @@
-// The float64 Gram matrices that solvers take.
+// What solvers take: float64 Gram matrices of masks, and moments of training parts.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bitsieve/core/parallel.hpp"
+#include "bitsieve/fitness/moments.hpp"
 #include "bitsieve/fitness/solver_gram.hpp"
 #include "fitness.hpp"
 
@@ -149,6 +150,53 @@ class PySolverGram {
   std::atomic<unsigned> generation_;
 };
 
+// Moments of the training parts under one mask, as a fitness would have them: (n_splits, k, k) of
+// features, (n_splits, n_targets, k) with targets, means (n_splits, k), of targets
+// (n_splits, n_targets), weights (n_splits,). `keep` makes those of all features first.
+py::tuple training_moments(const std::shared_ptr<PyTable>& table, const TargetArray& target,
+                           std::size_t n_classes, const Numbers& weights, const Lists& train,
+                           const Lists& train_begin, const Lists& test, const Lists& test_begin,
+                           const WordArray& mask, bool keep, Threads n_threads) {
+  const std::size_t n = table->n_samples(), p = table->n_features(), w = words_for(p);
+  Target goal = make_target(target, n, n_classes);
+  if (length(weights) > 0) {
+    check_numbers(weights, n, "weights must have one finite number a sample");
+    goal.weights.assign(weights.data(), weights.data() + n);
+    for (const double weight : goal.weights) require(weight >= 0, "weights must not be negative");
+  }
+  const Splits splits = make_splits(train, train_begin, test, test_begin, n, n_classes);
+  require(length(mask) == w, "a mask must have ceil(n_features / 64) words");
+  require((mask.data()[w - 1] & ~tail_mask(p)) == 0, "words have bits set past the last feature");
+  const Word* words = mask.data();
+  Moments moments(*table, goal);
+  MaskMoments own;
+  const MaskMoments* made = nullptr;
+  const SplitTarget split_target;
+  const TargetSplits at{splits, split_target};
+  {
+    const py::gil_scoped_release release;
+    const InterruptScope scope(python_interrupt);
+    std::vector<Word> all(w, ~Word{0});
+    all.back() = tail_mask(p);
+    require(moments.fits(p, splits.n_splits), "there are too many features or splits");
+    moments.prepare(all.data(), keep ? 1 : 0, &at, n_threads);
+    made = &moments.make(words, at, n_threads, own);
+  }
+  const std::size_t k = made->size(), n_targets = made->n_targets(), n_splits = splits.n_splits;
+  Numbers squares({n_splits, k, k}), crosses({n_splits, n_targets, k}), means({n_splits, k});
+  Numbers target_means({n_splits, n_targets}), totals(static_cast<py::ssize_t>(n_splits));
+  for (std::size_t s = 0; s < n_splits; ++s) {
+    made->copy(s, squares.mutable_data() + s * k * k, k);
+    made->means(s, means.mutable_data() + s * k);
+    totals.mutable_data()[s] = made->weight(s);
+    for (std::size_t t = 0; t < n_targets; ++t) {
+      made->cross(s, t, crosses.mutable_data() + (s * n_targets + t) * k);
+      target_means.mutable_data()[s * n_targets + t] = made->target_mean(s, t);
+    }
+  }
+  return py::make_tuple(squares, crosses, means, target_means, totals);
+}
+
 }  // namespace
 
 void register_fitness_solver(py::module_& module) {
@@ -158,6 +206,11 @@ void register_fitness_solver(py::module_& module) {
       .def("matrices", &PySolverGram::matrices, py::arg("words").noconvert(),
            py::arg("n_threads") = 1)
       .def("raw", &PySolverGram::raw, py::arg("words").noconvert(), py::arg("n_threads") = 1);
+  module.def("training_moments", &training_moments, py::arg("table").none(false), py::kw_only(),
+             py::arg("target").noconvert(), py::arg("n_classes"), py::arg("weights").noconvert(),
+             py::arg("train").noconvert(), py::arg("train_begin").noconvert(),
+             py::arg("test").noconvert(), py::arg("test_begin").noconvert(),
+             py::arg("mask").noconvert(), py::arg("keep"), py::arg("n_threads") = 1);
 }
 
 }  // namespace bitsieve

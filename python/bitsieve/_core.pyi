@@ -235,6 +235,27 @@ class SolverGram:
         self, words: NDArray[np.uint64], n_threads: int = ...
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
+def training_moments(
+    table: Table,
+    *,
+    target: NDArray[np.int32] | NDArray[np.float64],
+    n_classes: int,
+    weights: NDArray[np.float64],
+    train: NDArray[np.int64],
+    train_begin: NDArray[np.int64],
+    test: NDArray[np.int64],
+    test_begin: NDArray[np.int64],
+    mask: NDArray[np.uint64],
+    keep: bool,
+    n_threads: int = ...,
+) -> tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+]: ...
+
 class KnnFitness(GramFitness):
     def __init__(
         self,
@@ -287,6 +308,21 @@ class FoldScaler:
         shifted: bool = ...,
         n_threads: int = ...,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+class ScaledKnnFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        n_neighbors: int,
+        by_distance: bool,
+        scaler: ScalerOptions,
+    ) -> None: ...
 
 class CentroidFitness(GramFitness):
     def __init__(

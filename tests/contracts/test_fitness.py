@@ -11,6 +11,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import RobustScaler, StandardScaler
 
 from bitsieve.fitness import compile
 from bitsieve.testing import check_fitness
@@ -36,6 +38,9 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("knn", KNeighborsClassifier(3), {"scoring": "f1_macro"}),
     ("knn", KNeighborsClassifier(3, weights="distance"), FRESH),
     ("knn", KNeighborsRegressor(3), {}),
+    ("knn", make_pipeline(StandardScaler(), KNeighborsClassifier(1)), {"scoring": "f1_macro"}),
+    ("knn", make_pipeline(StandardScaler(), KNeighborsClassifier(3)), FRESH),
+    ("knn", make_pipeline(RobustScaler(), KNeighborsRegressor(3, weights="distance")), {}),
     ("knn", KNeighborsRegressor(3, weights="distance"), {"scoring": "r2", **FRESH}),
     ("centroid", NearestCentroid(), {}),
     ("centroid", NearestCentroid(), {"scoring": "balanced_accuracy", **FRESH}),
@@ -56,7 +61,20 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
 
 def _name(case: Any) -> str:
     _, estimator, options = case
-    return ", ".join([type(estimator).__name__, *map(str, options.values())])
+    steps = [step for _, step in estimator.steps] if _is_pipeline(estimator) else [estimator]
+    named = [type(step).__name__ for step in steps]
+    return ", ".join([*named, *map(str, options.values())])
+
+
+def _is_pipeline(estimator: Any) -> bool:
+    return isinstance(estimator, Pipeline)
+
+
+def _another(estimator: Any) -> Any:
+    other = clone(estimator)
+    model = other[-1] if _is_pipeline(other) else other
+    model.set_params(**OTHER[type(model)])
+    return other
 
 
 def _case(case: Any) -> Any:
@@ -92,7 +110,7 @@ def test_keeps_the_contract(case: Any) -> None:
             lambda n: make(n, y=y[::-1].copy()),
             lambda n: make(n, cv=4),
             lambda n: make(n, scoring="f1_micro" if is_classifier(estimator) else "neg_max_error"),
-            lambda n: make(n, model=clone(estimator).set_params(**OTHER[type(estimator)])),
+            lambda n: make(n, model=_another(estimator)),
             lambda n: make(n, resample=True, n_repeats=5),
         ],
         estimator=estimator,

@@ -42,6 +42,18 @@ def _distances(shape: tuple[int, int], data: bytes) -> Array:
     return out
 
 
+def scaled_distances(X: Array, mask: Array, inverse: Array) -> Array:
+    """The same of differences times a number a feature, those of one split."""
+    features = np.flatnonzero(mask)
+    columns = np.asarray(X)[:, features].astype(np.float64)
+    p = np.zeros((8, len(columns), len(columns)))
+    for position, f in enumerate(features):
+        column = columns[:, position]
+        difference = (column[:, None] - column[None, :]) * inverse[f]
+        p[position % 8] += difference * difference
+    return ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]))
+
+
 def votes(d: Array, codes: Array, n_classes: int, split: Split, k: int) -> Array:
     """How many of the k nearest training samples are of each class, shape (n_test, n_classes)."""
     train, test = np.sort(split[0]), split[1]

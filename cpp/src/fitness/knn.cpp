@@ -12,12 +12,6 @@
 namespace bitsieve {
 namespace {
 
-ExactDistance recheck_of(const Table& table) {
-  const std::size_t p = table.view().n_features;
-  const Source& source = table.source();
-  return source.single != nullptr ? ExactDistance(source.single, p) : ExactDistance(source.doubles, p);
-}
-
 // Set bits below position s.
 std::size_t rank(const Word* words, std::size_t s) {
   return count_bits(words, s / 64) +
@@ -60,6 +54,7 @@ void KnnFitness::predict(const Word* masks, std::size_t index, const TargetSplit
   Finder& finder = static_cast<Finder&>(worker);
   GramMatrix& matrix = planner_.make(masks, index, n_threads, finder.matrix);
   list_bits(mask, n_words(), finder.features);
+  finder.order.begin_mask();
   finder.order.begin_matrix(matrix.squares.data(), matrix.bounds.data());
   const std::size_t n = table().view().n_samples, ld = table().view().ld;
   for (std::size_t i = 0; i < n; ++i) {
@@ -93,6 +88,7 @@ void KnnFitness::predict_streaming(const Word* mask, const Splits& splits, int n
   for (auto& worker : pool) {
     Finder& finder = static_cast<Finder&>(*worker);
     finder.features = features;
+    finder.order.begin_mask();
     finder.order.begin_matrix(whole.squares.data(), whole.bounds.data());
   }
   parallel_for_worker(n_blocks, n_threads, [&](std::size_t block, int w) {

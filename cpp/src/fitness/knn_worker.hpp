@@ -10,6 +10,13 @@
 
 namespace bitsieve {
 
+inline ExactDistance recheck_of(const Table& table) {
+  const std::size_t p = table.view().n_features;
+  const Source& source = table.source();
+  return source.single != nullptr ? ExactDistance(source.single, p)
+                                  : ExactDistance(source.doubles, p);
+}
+
 struct KnnFitness::Finder : MaskFitness::Worker {
   Finder(const TableView& table, const Target& target, KnnOptions options, bool is_ordered,
          const ExactDistance& recheck)

@@ -9,8 +9,8 @@
 namespace bitsieve {
 namespace {
 
-constexpr float gone = 3.0e38f;  // no candidate, or no more of one; distances stay far below
 constexpr float threshold = 1.0e38f;
+constexpr std::size_t most_gathered = std::size_t{1} << 23;  // numbers: 64 MB
 constexpr std::size_t large_cluster = 16;  // from here on one sweep beats argmin after argmin
 
 }  // namespace
@@ -18,7 +18,7 @@ constexpr std::size_t large_cluster = 16;  // from here on one sweep beats argmi
 NeighborOrder::NeighborOrder(std::size_t n, std::size_t ld, const std::int32_t* codes,
                              const ExactDistance& recheck)
     : n_(n), ld_(ld), codes_(codes), recheck_(recheck), adjusted_(ld, gone), roots_(ld, 0.0f),
-      lower_(ld), block_least_((ld + least_block - 1) / least_block) {}
+      lower_(ld), block_least_((ld + least_block - 1) / least_block), gathered_(n, 0) {}
 
 void NeighborOrder::begin_matrix(const double* squares, const double* bounds) {
   exact_ = true;
@@ -94,6 +94,27 @@ void NeighborOrder::sweep(double& upper) {
   }
 }
 
+// Rows are gathered once a mask, where there is room for all of them.
+double NeighborOrder::measure(std::size_t j, const std::vector<std::int32_t>& features) {
+  const std::size_t m = features.size();
+  if (n_ * m > most_gathered) {
+    return factors_ == nullptr ? recheck_.distance(row_, j, features)
+                               : recheck_.distance(row_, j, features, factors_);
+  }
+  if (rows_.size() < n_ * m) rows_.resize(n_ * m);
+  const double* a = gathered(row_, features);
+  return kernels().neighbor->squared_distance(a, gathered(j, features), factors_, m);
+}
+
+const double* NeighborOrder::gathered(std::size_t i, const std::vector<std::int32_t>& features) {
+  double* row = rows_.data() + i * features.size();
+  if (gathered_[i] == 0) {
+    recheck_.gather(i, features, row);
+    gathered_[i] = 1;
+  }
+  return row;
+}
+
 bool NeighborOrder::mixed() const {
   if (codes_ == nullptr) return true;
   const std::int32_t first = codes_[cluster_[0].sample];
@@ -102,7 +123,7 @@ bool NeighborOrder::mixed() const {
 }
 
 void NeighborOrder::arrange(const std::vector<std::int32_t>& features) {
-  for (Candidate& c : cluster_) c.distance = recheck_.distance(row_, c.sample, features);
+  for (Candidate& c : cluster_) c.distance = measure(c.sample, features);
   std::sort(cluster_.begin(), cluster_.end(), [](const Candidate& a, const Candidate& b) {
     return a.distance != b.distance ? a.distance < b.distance : a.sample < b.sample;
   });

@@ -8,13 +8,12 @@
 
 #include "bitsieve/core/isa.hpp"
 #include "bitsieve/core/parallel.hpp"
+#include "rectangles.hpp"
 
 namespace bitsieve {
 namespace {
 
-constexpr std::size_t solver_tile = 32;    // columns of a task; the kernels work in 16s
-constexpr std::size_t solver_block = 64;   // features summed before they are added: fixes the bits
-constexpr std::size_t solver_worth = 2000000;  // products that are worth waking threads
+constexpr std::size_t solver_block = 64;  // features summed before they are added: fixes the bits
 
 void copy_columns(const CenteredColumns& columns, const std::int32_t* features, std::size_t m,
                   AlignedVector<double>& rows) {
@@ -22,17 +21,6 @@ void copy_columns(const CenteredColumns& columns, const std::int32_t* features, 
   for (std::size_t f = 0; f < m; ++f) {
     columns.copy(static_cast<std::size_t>(features[f]), rows.data() + f * columns.ld());
   }
-}
-
-// body(i_begin, i_end, j_begin, j_end) for rectangles that cover the upper triangle in tiles of 16.
-template <typename Body>
-void for_each_rectangle(std::size_t ld, std::size_t m, int n_threads, Body&& body) {
-  const std::size_t n_tasks = (ld + solver_tile - 1) / solver_tile;
-  parallel_for(n_tasks, ld * ld * m > solver_worth ? n_threads : 1, [&](std::size_t t) {
-    const std::size_t j = t * solver_tile, end = std::min(j + solver_tile, ld);
-    body(std::size_t{0}, j + 16, j, end);
-    if (end > j + 16) body(j + 16, end, j + 16, end);
-  });
 }
 
 // units += sign * the products of features: n^2 / 2 multiply-adds and additions each.

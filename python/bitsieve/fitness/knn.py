@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from bitsieve import _core
 from bitsieve.fitness.gram import GramCompiledFitness, refusal_of_gram
 from bitsieve.fitness.options import Problem
+from bitsieve.fitness.pipelines import scaler_options
 from bitsieve.fitness.splits import FreshFolds, Split
 
 __all__ = ["KERNEL", "KnnFitness"]
@@ -43,7 +44,7 @@ class KnnFitness(GramCompiledFitness):
     """
 
     kernel = "knn"
-    _core_class = _core.KnnFitness
+    _core_class: ClassVar[Any] = _core.KnnFitness
     _trial_settings = {"n_neighbors": 1}  # noqa: RUF012
 
     @property
@@ -72,13 +73,52 @@ class KnnFitness(GramCompiledFitness):
             )
 
 
+class ScaledKnnFitness(KnnFitness):
+    """A scaler fitted to each training part, then k nearest neighbors; see :class:`Fitness`.
+
+    The distance of two samples in a split is that of float64 arithmetic on differences of X over
+    the scales that scikit-learn's scaler learns of the training part, so that equal samples are at
+    distance zero and ties stay ties; scikit-learn rounds each scaled value first.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that its kernel does not refuse, with a scaler.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from bitsieve.fitness import compile
+    >>> model = make_pipeline(StandardScaler(), KNeighborsClassifier(1))
+    >>> fitness = compile(model, *load_iris(return_X_y=True))
+    >>> fitness.kernel, fitness.evaluate([[True, True, True, True]]).round(3)
+    ('knn', array([0.947]))
+    """
+
+    _core_class: ClassVar[Any] = _core.ScaledKnnFitness
+
+    def _settings(self) -> dict[str, Any]:
+        return {**super()._settings(), "scaler": scaler_options(self.problem.scaler)}
+
+
+def _make(problem: Problem) -> KnnFitness:
+    # A scaler that only centers changes no distance.
+    scaler = problem.scaler
+    scales = all(getattr(scaler, name, True) for name in ("with_std", "with_scaling"))
+    return KnnFitness(problem) if scaler is None or not scales else ScaledKnnFitness(problem)
+
+
 class _Kernel:
     name = "knn"
+    takes_scaler = True
     estimators = (
         "sklearn.neighbors.KNeighborsClassifier",
         "sklearn.neighbors.KNeighborsRegressor",
     )
-    make = KnnFitness
+    make = staticmethod(_make)
 
     def refusal(self, problem: Problem) -> str | None:
         estimator = problem.model

@@ -31,6 +31,7 @@ from sklearn.utils.multiclass import type_of_target
 from bitsieve import _core
 from bitsieve.data import Table
 from bitsieve.fitness.metrics import balanced_error_rate, mean_cost
+from bitsieve.fitness.pipelines import parts_of
 
 __all__ = ["READS", "Reads", "compiled_score", "refusal_of_scoring", "response_of"]
 
@@ -159,6 +160,7 @@ def compiled_score(estimator: Any, scoring: Any, table: Table) -> _core.Score | 
 
 def _own_metric(estimator: Any) -> str | None:
     """Return the metric of an estimator's ``score``, None where it is its own."""
+    estimator = parts_of(estimator).model  # a pipeline's is that of its last step
     owner = next((kind for kind in type(estimator).__mro__ if "score" in vars(kind)), None)
     if owner is ClassifierMixin:
         return "accuracy"

@@ -21,8 +21,17 @@ class NeighborOrder {
   // `codes` are the samples' classes, or null where the order itself counts.
   NeighborOrder(std::size_t n, std::size_t ld, const std::int32_t* codes, const ExactDistance& recheck);
 
+  // A new mask, before what depends on it.
+  void begin_mask() { gathered_.assign(gathered_.size(), 0); }
+
   // A new matrix. squares[j] = |x_j|^2, approximately; bounds[j] = r_j^2; all zero: exact.
   void begin_matrix(const double* squares, const double* bounds);
+
+  // Differences are multiplied by these from now on, one a feature of the mask; null: they are not.
+  void set_factors(const double* factors) { factors_ = factors; }
+
+  // Sample j is no neighbor of any row of this matrix.
+  void leave_out(std::size_t j) { adjusted_[j] = gone; }
 
   // A new row. features() is asked for only where the exact re-check is.
   void begin_row(std::size_t i, const float* gram_row);
@@ -42,7 +51,7 @@ class NeighborOrder {
   double distance(Features&& features) {
     Candidate& last = cluster_[position_ - 1];
     if (last.distance < 0) {
-      last.distance = recheck_.distance(row_, last.sample, features());
+      last.distance = measure(last.sample, features());
       ++n_rechecked_;
     }
     return last.distance;
@@ -61,6 +70,10 @@ class NeighborOrder {
     double distance;  // below zero: not measured
   };
 
+  static constexpr float gone = 3.0e38f;  // no candidate, or no more of one; distances stay far below
+
+  double measure(std::size_t j, const std::vector<std::int32_t>& features);
+  const double* gathered(std::size_t i, const std::vector<std::int32_t>& features);
   bool gather();
   void sweep(double& upper);
   double width(std::size_t j) const;
@@ -72,6 +85,9 @@ class NeighborOrder {
   std::size_t n_, ld_;
   const std::int32_t* codes_;
   ExactDistance recheck_;
+  const double* factors_ = nullptr;
+  std::vector<double> rows_;  // values of the mask's features of samples that were measured
+  std::vector<std::uint8_t> gathered_;  // which
   AlignedVector<float> adjusted_, roots_, lower_;
   std::vector<float> block_least_;  // of each least_block of lower_
   bool exact_ = false;
