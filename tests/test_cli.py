@@ -283,18 +283,18 @@ def test_every_estimator_runs(table: Path, out: Path, estimator: str) -> None:
 def test_a_run_without_a_kernel_says_so_at_its_head(table: Path, out: Path) -> None:
     common = ("select", table, "-t", "out come", "--out", out, "--repeats", 1, "--cv", 2)
     common += (*_BSPSA, "--outer-folds", 2, "--max-iter", 1, "--jobs", 1, "--force")
-    lines = _run(*common, "--estimator", "nb").stdout.splitlines()
+    lines = _run(*common, "--estimator", "tree").stdout.splitlines()
     results = json.loads((out / "run.json").read_text(encoding="utf-8"))["results"]
     reason = results["fallback_reason"]
     assert results["kernel"] is None
     assert reason.startswith(
-        "no compiled kernel for GaussianNB; there is one for KNeighborsClassifier"
+        "no compiled kernel for DecisionTreeClassifier; there is one for KNeighborsClassifier"
     )
     assert lines[1] == f"scikit-learn evaluates each mask ({reason})"
     assert sum("evaluates each mask" in line for line in lines) == 1
     text = " ".join("\n".join(lines).split())
     assert " s by scikit-learn, without a kernel (" in text
-    assert _run(*common, "--estimator", "nb", "-q").output == ""
+    assert _run(*common, "--estimator", "tree", "-q").output == ""
     done = _run(*common, "--estimator", "1nn")
     assert "scikit-learn" not in done.output
     results = json.loads((out / "run.json").read_text(encoding="utf-8"))["results"]

@@ -26,6 +26,7 @@ Y = np.array(["no", "yes"])[(X[:, 4] + RNG.normal(size=50) > 0).astype(int)]
 MASKS = RNG.random((5, 8)) < 0.5
 MASKS[0] = False
 MASKS[1] = True
+TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
 
 
 def _expected(estimator: Any, y: np.ndarray = Y, **options: Any) -> np.ndarray:
@@ -45,7 +46,6 @@ def _expected(estimator: Any, y: np.ndarray = Y, **options: Any) -> np.ndarray:
         SVC(kernel="linear", C=0.1),
         DecisionTreeClassifier(random_state=0),
         RandomForestClassifier(5, random_state=1),
-        GaussianNB(),
         KNeighborsClassifier(3, metric="manhattan"),
         make_pipeline(StandardScaler(), LogisticRegression()),
     ],
@@ -63,7 +63,7 @@ def test_equals_cross_val_score(estimator: Any) -> None:
 @each("scoring", ["balanced_accuracy", "f1_macro", "neg_log_loss", "roc_auc"])
 def test_scorers(scoring: str) -> None:
     y = (Y == "yes").astype(int)
-    estimator = GaussianNB()
+    estimator = TREE
     fitness = compile(estimator, X, y, cv=4, scoring=scoring, n_jobs=1)
     np.testing.assert_array_equal(
         fitness.evaluate_splits(MASKS), _expected(estimator, y, cv=4, scoring=scoring)
@@ -76,8 +76,8 @@ def test_groups_and_splitters() -> None:
         {"cv": GroupKFold(4), "groups": groups},
         {"cv": StratifiedKFold(3, shuffle=True, random_state=0)},
     ):
-        fitness = compile(GaussianNB(), X, Y, **options, n_jobs=1)
-        expected = _expected(GaussianNB(), **options)
+        fitness = compile(TREE, X, Y, **options, n_jobs=1)
+        expected = _expected(TREE, **options)
         np.testing.assert_array_equal(fitness.evaluate_splits(MASKS), expected)
 
 
@@ -89,7 +89,7 @@ def test_two_jobs_equal_one() -> None:
 
 def test_sample_weight_is_given_to_fit() -> None:
     weights = np.where(Y == "yes", 20.0, 0.05)
-    estimator = GaussianNB()
+    estimator = TREE
     fitness = compile(estimator, X, Y, cv=4, sample_weight=weights, n_jobs=1)
     expected = _expected(estimator, cv=4, params={"sample_weight": weights})
     np.testing.assert_array_equal(fitness.evaluate_splits(MASKS), expected)
@@ -98,7 +98,7 @@ def test_sample_weight_is_given_to_fit() -> None:
 
 def test_sample_weight_of_another_length_is_refused() -> None:
     with pytest.raises(ValueError, match=r"sample_weight.*50|50.*sample_weight"):
-        compile(GaussianNB(), X, Y, sample_weight=np.ones(49), n_jobs=1).evaluate(MASKS)
+        compile(TREE, X, Y, sample_weight=np.ones(49), n_jobs=1).evaluate(MASKS)
 
 
 def test_an_estimator_that_fails_says_so() -> None:

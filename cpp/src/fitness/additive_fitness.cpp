@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "additive_worker.hpp"
+#include "bitsieve/core/isa.hpp"
 
 namespace bitsieve {
 
 SumLayout::SumLayout(const Splits& splits, std::size_t n_place_sums_, std::size_t n_split_sums_)
     : n_place_sums(n_place_sums_), n_split_sums(n_split_sums_), begin(splits.n_splits + 1, 0) {
   for (std::size_t s = 0; s < splits.n_splits; ++s) {
-    const auto n_tests = static_cast<std::size_t>(splits.test_begin[s + 1] - splits.test_begin[s]);
-    begin[s + 1] = begin[s] + n_place_sums * n_tests + n_split_sums;
+    begin[s + 1] = begin[s] + n_place_sums * tests_of(splits, s) + n_split_sums;
   }
 }
 
@@ -33,6 +33,11 @@ void AdditiveFitness::survey(State&, const TargetSplits&, int) const {}
 void AdditiveFitness::reference_params(const State&, double*) const {}
 void AdditiveFitness::measure(const State&, const TargetSplits&, const std::vector<std::int32_t>&,
                               double*, Scratch&) const {}
+void AdditiveFitness::measure_base(const State& state, const TargetSplits& at,
+                                   const std::vector<std::int32_t>& features, double* params,
+                                   Scratch& scratch) const {
+  measure(state, at, features, params, scratch);
+}
 void AdditiveFitness::measure_flips(const State&, const TargetSplits&,
                                     const std::vector<std::int32_t>&, const FeatureBlock&,
                                     const bool*, double*, Scratch&) const {}
@@ -40,6 +45,12 @@ bool AdditiveFitness::declines(const State&, const TargetSplits&,
                                const std::vector<std::int32_t>&, const double*) const {
   return false;
 }
+bool AdditiveFitness::may_decline_near(const State&, const TargetSplits&,
+                                       const std::vector<std::int32_t>&, std::int32_t,
+                                       const double*) const {
+  return may_decline();
+}
+void AdditiveFitness::begin_block(const State&, const FeatureBlock&) const {}
 
 void AdditiveFitness::values(const double* costs, double* out) const {
   const std::size_t n_classes = target().n_classes;
@@ -50,136 +61,209 @@ void AdditiveFitness::values(const double* costs, double* out) const {
   for (std::size_t c = 0; c < n_classes; ++c) out[c] = std::exp((least - costs[c]) - norm);
 }
 
-// ---- exact sums -----------------------------------------------------------------------------
+// ---- states ---------------------------------------------------------------------------------
 
 std::unique_ptr<MaskFitness::Worker> AdditiveFitness::make_worker() const {
   return std::make_unique<Adder>();
-}
-
-const AdditiveFitness::State& AdditiveFitness::state_of(const TargetSplits& at,
-                                                        Adder& adder) const {
-  if (adder.state == nullptr || adder.state_seed != at.seed) {
-    adder.state.reset();
-    adder.state = new_state(at);
-    adder.state_seed = at.seed;
-  }
-  return *adder.state;
 }
 
 std::unique_ptr<AdditiveFitness::State> AdditiveFitness::new_state(const TargetSplits& at) const {
   std::unique_ptr<State> state = make_state(at);
   const Sums exact = sums(*state, false);
   state->exact = SumLayout(at.splits, target().n_classes + exact.n_extra, exact.n_split);
+  state->seed = at.seed;
   return state;
 }
 
-void AdditiveFitness::for_each_block(
-    const std::int32_t* features, std::size_t n_features, std::size_t first, std::size_t last,
-    Scratch& scratch, FunctionRef<const FeatureBlock&, std::size_t, std::size_t> body) const {
-  const std::size_t n = table().view().n_samples, ld = table().view().ld;
+const AdditiveFitness::State& AdditiveFitness::shared_state(const TargetSplits& at,
+                                                            bool is_surveyed, int n_threads) {
+  if (shared_ == nullptr || shared_->seed != at.seed) shared_ = new_state(at);
+  if (is_surveyed && !shared_->is_surveyed) {
+    survey(*shared_, at, n_threads);
+    const Sums reference = sums(*shared_, true);
+    shared_->reference =
+        SumLayout(at.splits, target().n_classes + reference.n_extra, reference.n_split + 1);
+    shared_->is_surveyed = true;
+  }
+  return *shared_;
+}
+
+const AdditiveFitness::State& AdditiveFitness::state_of(const TargetSplits& at,
+                                                        Adder& adder) const {
+  if (shared_ != nullptr && shared_->seed == at.seed) return *shared_;
+  if (adder.state == nullptr || adder.state->seed != at.seed) adder.state = new_state(at);
+  return *adder.state;
+}
+
+void AdditiveFitness::forget_states() {
+  leave_behind(shared_);
+  leave_behind(chosen_);
+}
+
+MaskFitness::Counters AdditiveFitness::count() const {
+  return {{"tabled_masks", n_tabled_}, {"open_splits", n_open_}};
+}
+
+// ---- exact sums -----------------------------------------------------------------------------
+
+void AdditiveFitness::gather(const std::int32_t* features, std::size_t n, FeatureBlock& block,
+                             double* values) const {
+  const std::size_t n_samples = table().view().n_samples, ld = table().view().ld;
   const double* rows = table().doubles(1);
-  scratch.resize(n * lanes);
+  block.n = n;
+  const double* row[lanes];
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    block.features[lane] = features[std::min(lane, n - 1)];
+    row[lane] = rows + static_cast<std::size_t>(block.features[lane]) * ld;
+  }
+  for (std::size_t i = 0; i < n_samples; ++i) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) values[i * lanes + lane] = row[lane][i];
+  }
+  block.values = values;
+}
+
+void AdditiveFitness::for_each_block(const State& state, const std::int32_t* features,
+                                     std::size_t n_features, Scratch& scratch,
+                                     FunctionRef<const FeatureBlock&> body) const {
+  const std::size_t n = table().view().n_samples;
+  scratch.resize(n * lanes + block_size(state));
   FeatureBlock block;
-  block.values = scratch.data();
+  block.kept = scratch.data() + n * lanes;
   for (std::size_t k = 0; k < n_features; k += lanes) {
-    block.n = std::min(lanes, n_features - k);
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      block.features[lane] = features[k + std::min(lane, block.n - 1)];
-      const double* row = rows + static_cast<std::size_t>(block.features[lane]) * ld;
-      for (std::size_t i = 0; i < n; ++i) scratch[i * lanes + lane] = row[i];
-    }
-    body(block, first, last);
+    gather(features + k, std::min(lanes, n_features - k), block, scratch.data());
+    begin_block(state, block);
+    body(block);
   }
 }
 
-// Each lane adds for itself, then the lanes are added in a fixed order: a feature's lane is its rank
-// in the mask, so that the bits are the mask's own.
 void AdditiveFitness::add_exactly(const State& state, const TargetSplits& at,
                                   const std::vector<std::int32_t>& features, const double* params,
                                   std::size_t first, std::size_t last, Adder& adder,
                                   double* sums) const {
   const SumLayout& layout = state.exact;
-  const std::size_t begin = layout.begin[first], n_columns = layout.begin[last] - begin;
-  adder.totals.assign(n_columns * lanes, 0.0);
-  adder.terms.resize(n_columns * lanes);
-  for_each_block(features.data(), features.size(), first, last, adder.block,
-                 [&](const FeatureBlock& block, std::size_t from, std::size_t to) {
-    terms(state, at, block, params, false, from, to, adder.terms.data(), adder.scratch_numbers);
-    double* total = adder.totals.data() + (layout.begin[from] - begin) * lanes;
-    const std::size_t count = layout.begin[to] - layout.begin[from];
-    for (std::size_t k = 0; k < count; ++k) {
-      for (std::size_t lane = 0; lane < block.n; ++lane) {
-        total[k * lanes + lane] += adder.terms[k * lanes + lane];
-      }
+  const std::size_t begin = layout.begin[first];
+  std::fill(sums, sums + (layout.begin[last] - begin), 0.0);
+  for_each_block(state, features.data(), features.size(), adder.block,
+                 [&](const FeatureBlock& block) {
+    for (std::size_t s = first; s < last; ++s) {
+      const std::size_t n_columns = layout.begin[s + 1] - layout.begin[s];
+      adder.terms.resize(n_columns * lanes);
+      terms(state, at, block, params + s * n_params(), false, s, adder.terms.data(),
+            adder.scratch_numbers);
+      kernels().additive->add_lanes(adder.terms.data(), n_columns, block.n,
+                                    sums + (layout.begin[s] - begin));
     }
   });
-  for (std::size_t k = 0; k < n_columns; ++k) {
-    double* lane = adder.totals.data() + k * lanes;
-    for (std::size_t half = lanes / 2; half > 0; half /= 2) {
-      for (std::size_t l = 0; l < half; ++l) lane[l] += lane[l + half];
-    }
-    sums[k] = lane[0];
+}
+
+void AdditiveFitness::offsets_of(const State& state, const TargetSplits& at, std::size_t split,
+                                 const SplitSums& sums, const double* params,
+                                 const double* reference, Adder& adder) const {
+  const std::size_t n_classes = target().n_classes;
+  const Offsets out = adder.cleared(n_classes);
+  offsets(state, at, split, sums, params, reference, out);
+  for (std::size_t k = 0; k < n_classes * lanes; ++k) {
+    // Rounding of what stands beside the sums, and numbers that float32 does not hold.
+    const double size = std::abs(out.offset[k]);
+    if (size < 1e300) out.slack[k] += 0x1p-45 * size;
+    out.slack[k] += 1e-30;
   }
+}
+
+void AdditiveFitness::choose(const SumLayout& layout, const TargetSplits& at, std::size_t split,
+                             const double* sums, const double* magnitudes, double share,
+                             const Adder& adder, std::int16_t* classes) const {
+  const std::size_t n_classes = target().n_classes;
+  const Offsets offsets = adder.offsets(n_classes);
+  kernels().additive->choose({sums, magnitudes, tests_of(at.splits, split), n_classes,
+                              layout.n_place_sums - n_classes, offsets.offset, offsets.factor,
+                              offsets.relative, offsets.slack, share},
+                             classes);
 }
 
 void AdditiveFitness::costs_of(const State& state, const TargetSplits& at, std::size_t split,
                                const double* params, const double* sums, Adder& adder) const {
   const SumLayout& layout = state.exact;
-  const std::size_t n_classes = target().n_classes, n_split = layout.n_split_sums;
-  const std::size_t n_extra = layout.n_place_sums - n_classes;
-  const auto n_tests =
-      static_cast<std::size_t>(at.splits.test_begin[split + 1] - at.splits.test_begin[split]);
-  adder.offsets.resize(n_classes);
+  const std::size_t n_classes = target().n_classes, n_tests = tests_of(at.splits, split);
+  const std::size_t n_extra = layout.n_place_sums - n_classes, n_split = layout.n_split_sums;
   const double* split_sums = sums + layout.n_place_sums * n_tests;
-  adder.split_sums.resize(n_split * lanes);
-  for (std::size_t k = 0; k < n_split; ++k) {
-    std::fill_n(adder.split_sums.data() + k * lanes, lanes, split_sums[k]);
-  }
-  adder.lane_params.resize(n_params() * lanes);
+  adder.lane_params.resize((n_params() + n_split) * lanes);
+  double* lane_sums = adder.lane_params.data() + n_params() * lanes;
   for (std::size_t k = 0; k < n_params(); ++k) {
     std::fill_n(adder.lane_params.data() + k * lanes, lanes, params[split * n_params() + k]);
   }
-  offsets(state, at, split, {adder.split_sums.data(), adder.split_sums.data(), 0},
-          adder.lane_params.data(), nullptr, adder.cleared());
+  for (std::size_t k = 0; k < n_split; ++k) {
+    std::fill_n(lane_sums + k * lanes, lanes, split_sums[k]);
+  }
+  offsets_of(state, at, split, {lane_sums, lane_sums, 0, false}, adder.lane_params.data(), nullptr,
+             adder);
+  const Offsets offsets = adder.offsets(n_classes);
   adder.costs.resize(n_tests * n_classes);
   for (std::size_t k = 0; k < n_tests; ++k) {
     for (std::size_t c = 0; c < n_classes; ++c) {
-      double cost = sums[c * n_tests + k] + adder.offsets.offset(c)[0];
+      double cost = sums[c * n_tests + k] + offsets.offset[c * lanes];
       if (n_extra > 0) {
         const std::size_t extra = n_classes + (n_extra == 1 ? 0 : c);
-        cost += adder.offsets.factor(c)[0] * sums[extra * n_tests + k];
+        cost += offsets.factor[c * lanes] * sums[extra * n_tests + k];
       }
       adder.costs[k * n_classes + c] = cost;
     }
   }
 }
 
+std::int32_t AdditiveFitness::cheapest(const double* costs) const {
+  return static_cast<std::int32_t>(std::min_element(costs, costs + target().n_classes) - costs);
+}
+
 void AdditiveFitness::predict(const Word* masks, std::size_t index, const TargetSplits& at, int,
                               Worker& worker, const Answer& answer) {
   Adder& adder = static_cast<Adder&>(worker);
   const State& state = state_of(at, adder);
-  const std::size_t n_classes = target().n_classes;
-  list_bits(masks + index * n_words(), n_words(), adder.features);
-  adder.params.assign(at.splits.n_splits * n_params(), 0.0);
+  const std::size_t n_classes = target().n_classes, n_splits = at.splits.n_splits;
+  const Word* mask = masks + index * n_words();
+  const std::int16_t* chosen = nullptr;
+  if (chosen_ != nullptr && chosen_->seed == at.seed && answer.values == nullptr &&
+      mask >= chosen_->masks && mask < chosen_->masks + chosen_->n_masks * n_words()) {
+    const std::size_t row = static_cast<std::size_t>(mask - chosen_->masks) / n_words();
+    if (chosen_->declined[row] != 0) {
+      *answer.declined = true;
+      return;
+    }
+    chosen = chosen_->classes.data() + row * chosen_->n_tests;
+    std::copy(chosen, chosen + chosen_->n_tests, answer.classes);
+    if (std::find(chosen, chosen + chosen_->n_tests, -1) == chosen + chosen_->n_tests) return;
+  }
+  list_bits(mask, n_words(), adder.features);
+  adder.params.assign(n_splits * n_params(), 0.0);
   measure(state, at, adder.features, adder.params.data(), adder.scratch_numbers);
-  if (declines(state, at, adder.features, adder.params.data())) {
+  if (chosen == nullptr && declines(state, at, adder.features, adder.params.data())) {
     *answer.declined = true;
     return;
   }
-  adder.sums.resize(state.exact.n_columns());
-  add_exactly(state, at, adder.features, adder.params.data(), 0, at.splits.n_splits, adder,
-              adder.sums.data());
-  for (std::size_t s = 0; s < at.splits.n_splits; ++s) {
-    costs_of(state, at, s, adder.params.data(), adder.sums.data() + state.exact.begin[s], adder);
-    for (std::int64_t k = at.splits.test_begin[s]; k < at.splits.test_begin[s + 1]; ++k) {
-      const auto t = static_cast<std::size_t>(k);
-      const double* costs = adder.costs.data() +
-                            static_cast<std::size_t>(k - at.splits.test_begin[s]) * n_classes;
-      if (answer.classes != nullptr) {
-        answer.classes[t] =
-            static_cast<std::int32_t>(std::min_element(costs, costs + n_classes) - costs);
+  if (chosen == nullptr) {
+    adder.sums.resize(state.exact.n_columns());
+    add_exactly(state, at, adder.features, adder.params.data(), 0, n_splits, adder,
+                adder.sums.data());
+  }
+  for (std::size_t s = 0; s < n_splits; ++s) {
+    const auto first = static_cast<std::size_t>(at.splits.test_begin[s]);
+    const std::size_t n_tests = tests_of(at.splits, s);
+    const double* sums = adder.sums.data() + (chosen == nullptr ? state.exact.begin[s] : 0);
+    if (chosen != nullptr) {
+      if (std::find(chosen + first, chosen + first + n_tests, -1) == chosen + first + n_tests) {
+        continue;
       }
-      if (answer.values != nullptr) values(costs, answer.values + t * n_values());
+      ++n_open_;
+      adder.sums.resize(state.exact.begin[s + 1] - state.exact.begin[s]);
+      add_exactly(state, at, adder.features, adder.params.data(), s, s + 1, adder,
+                  adder.sums.data());
+      sums = adder.sums.data();
+    }
+    costs_of(state, at, s, adder.params.data(), sums, adder);
+    for (std::size_t k = 0; k < n_tests; ++k) {
+      const double* costs = adder.costs.data() + k * n_classes;
+      if (answer.classes != nullptr) answer.classes[first + k] = cheapest(costs);
+      if (answer.values != nullptr) values(costs, answer.values + (first + k) * n_values());
     }
   }
 }

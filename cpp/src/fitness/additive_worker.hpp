@@ -1,6 +1,7 @@
-// What a thread that adds keeps.
+// What a thread that adds keeps, and what a batch found.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -9,38 +10,44 @@
 
 namespace bitsieve {
 
-// Memory of AdditiveFitness::Offsets.
-class OffsetLanes {
- public:
-  void resize(std::size_t n_classes) {
-    n_classes_ = n_classes;
-    numbers_.resize(4 * n_classes * additive_lanes);
-  }
-  double* offset(std::size_t c) { return numbers_.data() + c * additive_lanes; }
-  double* factor(std::size_t c) { return offset(n_classes_ + c); }
-  double* relative(std::size_t c) { return offset(2 * n_classes_ + c); }
-  double* slack(std::size_t c) { return offset(3 * n_classes_ + c); }
-  void clear() { std::fill(numbers_.begin(), numbers_.end(), 0.0); }
-
- private:
-  std::size_t n_classes_ = 0;
-  AlignedVector<double> numbers_;
-};
+// Terms made from the same values are alike to that; it covers the rounding of float64 sums too.
+inline constexpr double exact_share = 0x1p-35;
+// What is lost where terms are rounded to float32, tabled in fours (3 additions), added over 16
+// groups and 8 tables: 28 roundings, and room for exact_share.
+inline constexpr double table_share = 0x1p-19;
 
 struct AdditiveFitness::Adder : MaskFitness::Worker {
-  std::unique_ptr<State> state;  // of the last splits that were this mask's own
-  std::uint64_t state_seed = 0;
+  std::unique_ptr<State> state;  // of the last splits that were a mask's own
 
-  std::vector<std::int32_t> features;
+  std::vector<std::int32_t> features, others;
   std::vector<double> params, sums, costs;
-  Scratch block, terms, totals, scratch_numbers;  // values of a block, its terms, their sums
-  Scratch split_sums, lane_params;
-  OffsetLanes offsets;
+  std::vector<std::int16_t> classes;
+  Scratch block, other_block, terms, scratch_numbers, lane_sums, magnitudes, lane_params, offset_numbers;
+  AlignedVector<float> tables, pattern_sums;
 
-  Offsets cleared() {
-    offsets.clear();
-    return {offsets.offset(0), offsets.factor(0), offsets.relative(0), offsets.slack(0)};
+  // Zeros for the offsets of n_classes.
+  Offsets cleared(std::size_t n_classes) {
+    offset_numbers.assign(4 * n_classes * additive_lanes, 0.0);
+    return offsets(n_classes);
+  }
+  Offsets offsets(std::size_t n_classes) const {
+    double* first = const_cast<double*>(offset_numbers.data());
+    const std::size_t width = n_classes * additive_lanes;
+    return {first, first + width, first + 2 * width, first + 3 * width};
   }
 };
+
+// Classes of the masks of a batch, made before anyone asks.
+struct AdditiveFitness::Chosen {
+  const Word* masks = nullptr;
+  std::size_t n_masks = 0, n_tests = 0;
+  std::uint64_t seed = 0;
+  std::vector<std::int16_t> classes;   // [n_masks][n_tests], -1 where not decided
+  std::vector<std::uint8_t> declined;  // [n_masks]
+};
+
+inline std::size_t tests_of(const Splits& splits, std::size_t split) {
+  return static_cast<std::size_t>(splits.test_begin[split + 1] - splits.test_begin[split]);
+}
 
 }  // namespace bitsieve

@@ -3,18 +3,35 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <utility>
 
+#include "bitsieve/core/isa.hpp"
 #include "training_moments.hpp"
 
 namespace bitsieve {
+namespace {
+
+constexpr double no_bound = 1e300;
+constexpr std::size_t ranked_features = 64;                    // by variance, a split
+constexpr std::size_t most_variances = std::size_t{1} << 24;  // that are kept: 128 MB
+// Least variances, in smoothings: without derivatives (what is left is then below float32's
+// rounding), and with them.
+constexpr double plain_ratio = 0x1p18, derived_ratio = 16;
+constexpr std::size_t left_out_share = 200;  // one feature in so many may be left out
+
+}  // namespace
 
 struct GaussianBayesFitness::Folds : AdditiveFitness::State {
   TrainingMoments classes;  // weighted
   TrainingMoments all;      // not weighted: scikit-learn's smoothing is not
   std::vector<double> log_prior;  // [n_splits][n_classes]
   bool is_refused = false;  // scikit-learn refuses a split, or calls it undefined
+
+  // After the survey.
+  std::vector<double> variances;                  // [n_features][n_splits] of all classes, or none
+  std::vector<std::vector<std::int32_t>> ranked;  // by split: features of the largest, if kept
+  std::vector<double> reference;                  // [n_splits][3]
+  bool has_derivatives = false;
 };
 
 GaussianBayesFitness::GaussianBayesFitness(std::shared_ptr<const Table> table, Target target,
@@ -26,17 +43,29 @@ GaussianBayesFitness::GaussianBayesFitness(std::shared_ptr<const Table> table, T
   const TableView& view = this->table().view();
   const double* values = this->table().doubles(1);
   max_abs_.resize(view.n_features);
+  scale_.assign(view.n_features, 1.0);
   for (std::size_t f = 0; f < view.n_features; ++f) {
+    const double* row = values + f * view.ld;
+    double total = 0, squares = 0;
     for (std::size_t i = 0; i < view.n_samples; ++i) {
-      max_abs_[f] = std::max(max_abs_[f], std::abs(values[f * view.ld + i]));
+      max_abs_[f] = std::max(max_abs_[f], std::abs(row[i]));
+      total += row[i];
     }
+    const double mean = total / static_cast<double>(view.n_samples);
+    for (std::size_t i = 0; i < view.n_samples; ++i) squares += (row[i] - mean) * (row[i] - mean);
+    const double scale = static_cast<double>(view.n_samples) / squares;
+    if (scale > 1e-100 && scale < 1e100) scale_[f] = scale;
   }
 }
 
 // One sum of squares a class; of logarithms those above zero and those below, so that a sum bounds
-// its error.
-AdditiveFitness::Sums GaussianBayesFitness::sums(const State&, bool) const {
-  return {0, 2 * target().n_classes};
+// its error; then the derivatives of both.
+AdditiveFitness::Sums GaussianBayesFitness::sums(const State& state, bool is_reference) const {
+  const std::size_t n_classes = target().n_classes;
+  if (is_reference && static_cast<const Folds&>(state).has_derivatives) {
+    return {n_classes, 3 * n_classes};
+  }
+  return {0, 2 * n_classes};
 }
 
 std::unique_ptr<AdditiveFitness::State> GaussianBayesFitness::make_state(
@@ -63,26 +92,227 @@ std::unique_ptr<AdditiveFitness::State> GaussianBayesFitness::make_state(
   return folds;
 }
 
-void GaussianBayesFitness::measure(const State& state, const TargetSplits& at,
-                                   const std::vector<std::int32_t>& features, double* params,
-                                   Scratch& scratch) const {
-  const Folds& folds = static_cast<const Folds&>(state);
-  const std::size_t n_splits = at.splits.n_splits;
-  Scratch moments(2 * n_splits * lanes), block_values;
-  for (std::size_t s = 0; s < n_splits; ++s) {
-    params[2 * s] = 0;
-    params[2 * s + 1] = static_cast<double>(features.size());
+// ---- smoothings -----------------------------------------------------------------------------
+
+void GaussianBayesFitness::largest_variances(const Folds& folds,
+                                             const std::vector<std::int32_t>& features,
+                                             std::size_t n_splits, double* out,
+                                             std::size_t stride) const {
+  for (std::size_t s = 0; s < n_splits; ++s) out[s * stride] = 0;
+  if (!folds.variances.empty()) {
+    std::vector<Word> mask(n_words(), 0);
+    for (const std::int32_t f : features) set_bit(mask.data(), static_cast<std::size_t>(f));
+    for (std::size_t s = 0; s < n_splits; ++s) {
+      const auto& ranked = folds.ranked[s];
+      const auto found = std::find_if(ranked.begin(), ranked.end(), [&](std::int32_t f) {
+        return get_bit(mask.data(), static_cast<std::size_t>(f));
+      });
+      if (found != ranked.end()) {
+        out[s * stride] = folds.variances[static_cast<std::size_t>(*found) * n_splits + s];
+        continue;
+      }
+      for (const std::int32_t f : features) {
+        out[s * stride] =
+            std::max(out[s * stride], folds.variances[static_cast<std::size_t>(f) * n_splits + s]);
+      }
+    }
+    return;
   }
-  for_each_block(features.data(), features.size(), 0, n_splits, block_values,
-                 [&](const FeatureBlock& block, std::size_t first, std::size_t last) {
-    double* variance = moments.data() + n_splits * lanes;
-    folds.all.measure(block.values, first, last, moments.data(), variance, scratch);
-    for (std::size_t s = first; s < last; ++s) {
-      const double* of_split = variance + (s - first) * lanes;
-      params[2 * s] = std::max(params[2 * s], *std::max_element(of_split, of_split + block.n));
+  Scratch block_values, whole(folds.all.whole_size());
+  alignas(64) double mean[lanes], variance[lanes];
+  for_each_block(folds, features.data(), features.size(), block_values,
+                 [&](const FeatureBlock& block) {
+    folds.all.begin(block.values, whole.data());
+    for (std::size_t s = 0; s < n_splits; ++s) {
+      folds.all.measure(block.values, whole.data(), s, mean, variance);
+      out[s * stride] = std::max(out[s * stride], *std::max_element(variance, variance + block.n));
     }
   });
-  for (std::size_t s = 0; s < n_splits; ++s) params[2 * s] *= var_smoothing_;
+}
+
+void GaussianBayesFitness::measure(const State& state, const TargetSplits& at,
+                                   const std::vector<std::int32_t>& features, double* params,
+                                   Scratch&) const {
+  largest_variances(static_cast<const Folds&>(state), features, at.splits.n_splits, params, 3);
+  for (std::size_t s = 0; s < at.splits.n_splits; ++s) {
+    params[3 * s] *= var_smoothing_;
+    params[3 * s + 1] = static_cast<double>(features.size());
+  }
+}
+
+void GaussianBayesFitness::measure_base(const State& state, const TargetSplits& at,
+                                        const std::vector<std::int32_t>& features, double* params,
+                                        Scratch& scratch) const {
+  const Folds& folds = static_cast<const Folds&>(state);
+  const std::size_t n_classes = target().n_classes;
+  measure(state, at, features, params, scratch);
+  Scratch block_values;
+  scratch.resize(2 * n_classes * lanes);
+  for_each_block(state, features.data(), features.size(), block_values,
+                 [&](const FeatureBlock& block) {
+    double *mean = scratch.data(), *variance = mean + n_classes * lanes;
+    for (std::size_t s = 0; s < at.splits.n_splits; ++s) {
+      folds.classes.measure(block.values, block.kept, s, mean, variance);
+      for (std::size_t c = 0; c < n_classes; ++c) {
+        if (folds.classes.weight(s, c) == 0) continue;
+        const double least = *std::min_element(variance + c * lanes, variance + c * lanes + block.n);
+        params[3 * s + 2] = std::max(params[3 * s + 2], 1 / (least + params[3 * s]));
+      }
+    }
+  });
+}
+
+void GaussianBayesFitness::measure_flips(const State& state, const TargetSplits& at,
+                                         const std::vector<std::int32_t>& base,
+                                         const FeatureBlock& flips, const bool* joins,
+                                         double* params, Scratch& scratch) const {
+  const Folds& folds = static_cast<const Folds&>(state);
+  const std::size_t n_classes = target().n_classes, n_splits = at.splits.n_splits;
+  Scratch whole(folds.all.whole_size());
+  alignas(64) double unused[lanes], variance[lanes];
+  if (folds.variances.empty()) folds.all.begin(flips.values, whole.data());
+  unsigned changed = 0, leaving = 0;
+  std::vector<double> before(n_splits);
+  for (std::size_t s = 0; s < n_splits; ++s) before[s] = params[3 * s * lanes];
+  for (std::size_t s = 0; s < n_splits; ++s) {
+    double* smoothing = params + 3 * s * lanes;
+    double* count = smoothing + lanes;
+    if (folds.variances.empty()) {
+      folds.all.measure(flips.values, whole.data(), s, unused, variance);
+    } else {
+      for (std::size_t l = 0; l < lanes; ++l) {
+        variance[l] = folds.variances[static_cast<std::size_t>(flips.features[l]) * n_splits + s];
+      }
+    }
+    for (std::size_t l = 0; l < flips.n; ++l) {
+      const double own = variance[l] * var_smoothing_;
+      count[l] += joins[l] ? 1 : -1;
+      if (joins[l] && own > smoothing[l]) {
+        smoothing[l] = own;
+        changed |= 1u << l;
+      } else if (!joins[l] && own == smoothing[l]) {
+        leaving |= 1u << l;
+      }
+    }
+  }
+  for (std::size_t l = 0; l < flips.n; ++l) {
+    if ((leaving >> l & 1u) == 0) continue;
+    std::vector<std::int32_t> rest = base;
+    rest.erase(std::lower_bound(rest.begin(), rest.end(), flips.features[l]));
+    std::vector<double> most(n_splits);
+    largest_variances(folds, rest, n_splits, most.data(), 1);
+    for (std::size_t s = 0; s < n_splits; ++s) params[3 * s * lanes + l] = most[s] * var_smoothing_;
+    changed |= 1u << l;
+  }
+  if (changed == 0) return;
+  // The flipped feature's own terms change too.
+  scratch.resize(2 * n_classes * lanes);
+  double *mean = scratch.data(), *of_class = mean + n_classes * lanes;
+  for (std::size_t s = 0; s < n_splits; ++s) {
+    double* reach = params + (3 * s + 2) * lanes;
+    folds.classes.measure(flips.values, flips.kept, s, mean, of_class);
+    for (std::size_t c = 0; c < n_classes; ++c) {
+      if (folds.classes.weight(s, c) == 0) continue;
+      for (std::size_t l = 0; l < flips.n; ++l) {
+        reach[l] = std::max(reach[l], 1 / (of_class[c * lanes + l] + before[s]));
+      }
+    }
+  }
+}
+
+void GaussianBayesFitness::survey(State& state, const TargetSplits& at, int n_threads) const {
+  Folds& folds = static_cast<Folds&>(state);
+  const std::size_t p = table().view().n_features, n_splits = at.splits.n_splits;
+  const std::size_t n_classes = target().n_classes;
+  const bool is_kept = p * n_splits <= most_variances;
+  std::vector<double> variances(is_kept ? p * n_splits : 0), least(p, no_bound);
+  std::vector<std::vector<double>> largest((p + lanes - 1) / lanes);
+  parallel_for(largest.size(), n_threads, [&](std::size_t k) {
+    Scratch values, numbers(folds.all.whole_size() + 2 * n_classes * lanes);
+    double* whole = numbers.data();
+    double *mean = whole + folds.all.whole_size(), *variance = mean + n_classes * lanes;
+    std::int32_t features[lanes];
+    const std::size_t begin = k * lanes, n = std::min(lanes, p - begin);
+    for (std::size_t l = 0; l < n; ++l) features[l] = static_cast<std::int32_t>(begin + l);
+    largest[k].assign(n_splits, 0.0);
+    for_each_block(state, features, n, values, [&](const FeatureBlock& block) {
+      folds.all.begin(block.values, whole);
+      for (std::size_t s = 0; s < n_splits; ++s) {
+        folds.all.measure(block.values, whole, s, mean, variance);
+        largest[k][s] = *std::max_element(variance, variance + n);
+        for (std::size_t l = 0; l < n && is_kept; ++l) {
+          variances[(begin + l) * n_splits + s] = variance[l];
+        }
+        folds.classes.measure(block.values, block.kept, s, mean, variance);
+        for (std::size_t c = 0; c < n_classes; ++c) {
+          if (folds.classes.weight(s, c) == 0) continue;
+          for (std::size_t l = 0; l < n; ++l) {
+            least[begin + l] = std::min(least[begin + l], variance[c * lanes + l]);
+          }
+        }
+      }
+    });
+  });
+  folds.variances = std::move(variances);
+  folds.reference.assign(3 * n_splits, 0.0);
+  folds.ranked.resize(n_splits);
+  // Between the largest variance and the fourth: most large masks have one of those.
+  double farthest = 0, smallest = no_bound;
+  for (std::size_t s = 0; s < n_splits; ++s) {
+    double most = 0, fourth = 0;
+    for (const auto& of_block : largest) most = std::max(most, of_block[s]);
+    if (is_kept) {
+      std::vector<std::int32_t>& ranked = folds.ranked[s];
+      ranked.resize(p);
+      for (std::size_t f = 0; f < p; ++f) ranked[f] = static_cast<std::int32_t>(f);
+      const auto more = [&](std::int32_t a, std::int32_t b) {
+        const double x = folds.variances[static_cast<std::size_t>(a) * n_splits + s];
+        const double y = folds.variances[static_cast<std::size_t>(b) * n_splits + s];
+        return x != y ? x > y : a < b;
+      };
+      const std::size_t n = std::min(p, ranked_features);
+      std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(n),
+                        ranked.end(), more);
+      ranked.resize(n);
+      ranked.shrink_to_fit();
+      fourth = folds.variances[static_cast<std::size_t>(ranked[std::min<std::size_t>(3, n - 1)]) *
+                                   n_splits + s];
+    }
+    const double middle = var_smoothing_ * (most + fourth) / 2;
+    folds.reference[3 * s] = middle;
+    smallest = std::min(smallest, middle);
+    farthest = std::max({farthest, middle, var_smoothing_ * most - middle});
+  }
+  std::vector<double> sorted = least;
+  const auto few = sorted.begin() + static_cast<std::ptrdiff_t>(p / left_out_share);
+  std::nth_element(sorted.begin(), few, sorted.end());
+  const double bar = std::clamp(*few, derived_ratio * farthest, plain_ratio * farthest);
+  folds.has_derivatives = bar < plain_ratio * farthest;
+  double floor = no_bound;
+  folds.left_out.clear();
+  for (std::size_t f = 0; f < p; ++f) {
+    if (least[f] < bar) {
+      folds.left_out.push_back(static_cast<std::int32_t>(f));
+    } else {
+      floor = std::min(floor, least[f]);
+    }
+  }
+  for (std::size_t s = 0; s < n_splits; ++s) {
+    folds.reference[3 * s + 2] = 1 / (floor + smallest) * (1 + 0x1p-40);
+  }
+}
+
+void GaussianBayesFitness::reference_params(const State& state, double* params) const {
+  const Folds& folds = static_cast<const Folds&>(state);
+  std::copy(folds.reference.begin(), folds.reference.end(), params);
+}
+
+// ---- masks without a good answer ------------------------------------------------------------
+
+double GaussianBayesFitness::most_abs(const std::vector<std::int32_t>& features) const {
+  double most = 0;
+  for (const std::int32_t f : features) most = std::max(most, max_abs_[static_cast<std::size_t>(f)]);
+  return most;
 }
 
 // Of a feature that is constant in a class scikit-learn's variance is the rounding of its sums. That
@@ -91,68 +321,104 @@ bool GaussianBayesFitness::declines(const State& state, const TargetSplits& at,
                                     const std::vector<std::int32_t>& features,
                                     const double* params) const {
   if (static_cast<const Folds&>(state).is_refused) return true;
-  double least = params[0], most = 0;
-  for (std::size_t s = 1; s < at.splits.n_splits; ++s) least = std::min(least, params[2 * s]);
-  for (const std::int32_t f : features) most = std::max(most, max_abs_[static_cast<std::size_t>(f)]);
+  double least = params[0];
+  for (std::size_t s = 1; s < at.splits.n_splits; ++s) least = std::min(least, params[3 * s]);
+  const double most = most_abs(features);
   return !(least > 0x1p-60 * most * most);
 }
 
-void GaussianBayesFitness::terms(const State& state, const TargetSplits& at,
-                                 const FeatureBlock& block, const double* params, bool,
-                                 std::size_t first, std::size_t last, double* out,
-                                 Scratch& scratch) const {
-  const Folds& folds = static_cast<const Folds&>(state);
-  const std::size_t n_classes = target().n_classes;
-  const std::size_t width = (last - first) * n_classes * lanes;
-  Scratch moments(2 * width);
-  folds.classes.measure(block.values, first, last, moments.data(), moments.data() + width, scratch);
-  for (std::size_t s = first; s < last; ++s) {
-    const std::int32_t* tests = at.splits.test_samples.data() + at.splits.test_begin[s];
-    const auto n_tests = static_cast<std::size_t>(at.splits.test_begin[s + 1] - at.splits.test_begin[s]);
-    const double smoothing = params[2 * s];
-    double* logs = out + n_classes * n_tests * lanes;
-    for (std::size_t c = 0; c < n_classes; ++c, out += n_tests * lanes) {
-      double* above = logs + c * lanes;
-      double* below = logs + (n_classes + c) * lanes;
-      if (folds.classes.weight(s, c) == 0) {
-        std::fill_n(out, n_tests * lanes, 0.0);
-        std::fill_n(above, lanes, 0.0);
-        std::fill_n(below, lanes, 0.0);
-        continue;
-      }
-      const double* mean = moments.data() + ((s - first) * n_classes + c) * lanes;
-      const double* variance = mean + width;
-      double factor[lanes];
-      for (std::size_t l = 0; l < lanes; ++l) {
-        const double smoothed = variance[l] + smoothing;
-        factor[l] = 0.5 / smoothed;
-        const double log = 0.5 * std::log(2 * std::numbers::pi * smoothed);
-        above[l] = std::max(log, 0.0);
-        below[l] = std::max(-log, 0.0);
-      }
-      for (std::size_t k = 0; k < n_tests; ++k) {
-        const double* x = block.values + static_cast<std::size_t>(tests[k]) * lanes;
-        for (std::size_t l = 0; l < lanes; ++l) {
-          const double apart = x[l] - mean[l];
-          out[k * lanes + l] = apart * apart * factor[l];
-        }
-      }
-    }
-    out += 2 * n_classes * lanes;
+bool GaussianBayesFitness::may_decline_near(const State& state, const TargetSplits& at,
+                                            const std::vector<std::int32_t>& base,
+                                            std::int32_t flip, const double* params) const {
+  if (static_cast<const Folds&>(state).is_refused) return true;
+  double least = params[0];
+  for (std::size_t s = 1; s < at.splits.n_splits; ++s) least = std::min(least, params[3 * s * lanes]);
+  const double most = std::max(most_abs(base), max_abs_[static_cast<std::size_t>(flip)]);
+  return !(least > 0x1p-60 * most * most);
+}
+
+// ---- terms ----------------------------------------------------------------------------------
+
+std::size_t GaussianBayesFitness::block_size(const State& state) const {
+  return static_cast<const Folds&>(state).classes.whole_size() + lanes;
+}
+
+void GaussianBayesFitness::begin_block(const State& state, const FeatureBlock& block) const {
+  const TrainingMoments& classes = static_cast<const Folds&>(state).classes;
+  classes.begin(block.values, block.kept);
+  for (std::size_t l = 0; l < lanes; ++l) {
+    block.kept[classes.whole_size() + l] = scale_[static_cast<std::size_t>(block.features[l])];
   }
 }
 
-void GaussianBayesFitness::offsets(const State& state, const TargetSplits&, std::size_t split,
-                                   const SplitSums& sums, const double*, const double*,
-                                   const Offsets& out) const {
+void GaussianBayesFitness::terms(const State& state, const TargetSplits& at,
+                                 const FeatureBlock& block, const double* params,
+                                 bool is_reference, std::size_t split, double* out,
+                                 Scratch& scratch) const {
   const Folds& folds = static_cast<const Folds&>(state);
   const std::size_t n_classes = target().n_classes;
+  const bool derives = is_reference && folds.has_derivatives;
+  scratch.resize(2 * n_classes * lanes);
+  double *mean = scratch.data(), *variance = mean + n_classes * lanes;
+  folds.classes.measure(block.values, block.kept, split, mean, variance);
+  const std::int32_t* tests = at.splits.test_samples.data() + at.splits.test_begin[split];
+  const auto n_tests =
+      static_cast<std::size_t>(at.splits.test_begin[split + 1] - at.splits.test_begin[split]);
+  const std::size_t width = n_tests * lanes;
+  double* slopes = out + n_classes * width;
+  double* logs = derives ? slopes + n_classes * width : slopes;
+  for (std::size_t c = 0; c < n_classes; ++c) {
+    double *squares = out + c * width, *slope = derives ? slopes + c * width : nullptr;
+    double *above = logs + c * lanes, *below = logs + (n_classes + c) * lanes;
+    double* inverses = derives ? logs + (2 * n_classes + c) * lanes : nullptr;
+    if (folds.classes.weight(split, c) == 0) {
+      std::fill_n(squares, width, 0.0);
+      std::fill_n(above, lanes, 0.0);
+      std::fill_n(below, lanes, 0.0);
+      if (derives) std::fill_n(slope, width, 0.0);
+      if (derives) std::fill_n(inverses, lanes, 0.0);
+      continue;
+    }
+    kernels().additive->gaussian_terms(block.values, tests, n_tests, mean + c * lanes,
+                                       variance + c * lanes, params[0],
+                                       block.kept + folds.classes.whole_size(), squares, above,
+                                       below, slope, inverses);
+  }
+}
+
+// With e' - e = d and d R = x, R the greatest 1 / (variance + e): a term of Q changes by x of itself
+// at most, to first order by d times its derivative, and the rest is below x^2 / (1 - x) of it; of L
+// likewise by x / 2, and below x^2 / 4 (1 - x), a feature.
+void GaussianBayesFitness::offsets(const State& state, const TargetSplits&, std::size_t split,
+                                   const SplitSums& sums, const double* params,
+                                   const double* reference, const Offsets& out) const {
+  const Folds& folds = static_cast<const Folds&>(state);
+  const std::size_t n_classes = target().n_classes, width = n_classes * lanes;
+  const bool derives = sums.has_reference && folds.has_derivatives;
+  double change[lanes], reach[lanes], relative[lanes], slack[lanes];
+  for (std::size_t l = 0; l < lanes; ++l) {
+    change[l] = reference == nullptr ? 0 : params[l] - reference[0];
+    reach[l] = std::abs(change[l]) *
+               (sums.has_reference || reference == nullptr ? (reference == nullptr ? 0 : reference[2])
+                                                           : params[2 * lanes + l]);
+    if (reach[l] >= 0.25) {
+      relative[l] = slack[l] = no_bound;
+    } else {
+      relative[l] = reach[l] / (1 - reach[l]) * (derives ? reach[l] : 1);
+      slack[l] = 0.5 * relative[l] * params[lanes + l];
+    }
+  }
   for (std::size_t c = 0; c < n_classes; ++c) {
     const double log_prior = folds.log_prior[split * n_classes + c];
     for (std::size_t l = 0; l < lanes; ++l) {
-      const std::size_t above = c * lanes + l, below = (n_classes + c) * lanes + l;
+      const std::size_t above = c * lanes + l, below = above + width, slope = below + width;
       out.offset[above] = sums.sums[above] - sums.sums[below] - log_prior;
-      out.slack[above] = sums.share * (sums.magnitudes[above] + sums.magnitudes[below]);
+      out.relative[above] = relative[l];
+      out.slack[above] = slack[l] + sums.share * (sums.magnitudes[above] + sums.magnitudes[below]);
+      if (!derives) continue;
+      out.factor[above] = -change[l];
+      out.offset[above] += change[l] * sums.sums[slope];
+      out.slack[above] += sums.share * std::abs(change[l]) * sums.magnitudes[slope];
     }
   }
 }

@@ -277,7 +277,9 @@ void MaskFitness::score_mask(const MaskBatch& batch, std::size_t index, const Ta
 
 void MaskFitness::evaluate_batch(const MaskBatch& batch, const Scorer& scorer, int n_threads,
                                  double* scores, bool* declined) {
-  for_each_mask(batch, n_threads, [&](std::size_t m, const TargetSplits& at, Worker& worker,
+  MaskBatch asked = batch;
+  asked.wants_values = way_of(scorer) == Way::values;
+  for_each_mask(asked, n_threads, [&](std::size_t m, const TargetSplits& at, Worker& worker,
                                       int threads) {
     score_mask(batch, m, at, scorer, threads, worker, scores + m * source_.n_splits(),
                declined == nullptr ? nullptr : declined + m);
@@ -341,7 +343,8 @@ void MaskFitness::outputs(const Word* masks, std::size_t n_masks, const std::uin
   const std::size_t n_tests = source_.n_tests(), width = n_values(), most = most_masks();
   for (std::size_t first = 0; first < n_masks; first += most) {
     const Word* from = masks + first * n_words_;
-    const MaskBatch batch{from, std::min(most, n_masks - first), seeds + first};
+    const MaskBatch batch{from,    std::min(most, n_masks - first), seeds + first,
+                          nullptr, 0, values != nullptr};
     for_each_mask(batch, n_threads, [&](std::size_t m, const TargetSplits& at, Worker& worker,
                                         int threads) {
       Answer answer;

@@ -139,6 +139,43 @@ struct Isa {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), rounded);
     return _mm256_cvtepi32_pd(rounded);
   }
+
+  // sums[k] of the 16 numbers of each of 8 rows: halves, then neighbors, neighbors, neighbors.
+  static void sum_columns(const double* rows, double* sums) {
+    for (int k = 0; k < 8; k += 4) {
+      __m256d pairs[4];  // [(0 + 1), (4 + 5), (2 + 3), (6 + 7)] of a row
+      for (int r = 0; r < 4; ++r) {
+        const double* row = rows + 16 * (k + r);
+        const __m256d low = _mm256_add_pd(_mm256_load_pd(row), _mm256_load_pd(row + 8));
+        const __m256d high = _mm256_add_pd(_mm256_load_pd(row + 4), _mm256_load_pd(row + 12));
+        pairs[r] = _mm256_hadd_pd(low, high);
+      }
+      __m256d fours[2];  // [a left, a right, b left, b right], the sums of a row's halves
+      for (int r = 0; r < 4; r += 2) {
+        const __m256d first = _mm256_permute2f128_pd(pairs[r], pairs[r + 1], 0x20);
+        const __m256d second = _mm256_permute2f128_pd(pairs[r], pairs[r + 1], 0x31);
+        fours[r / 2] = _mm256_add_pd(first, second);
+      }
+      const __m256d all = _mm256_hadd_pd(fours[0], fours[1]);  // rows 0, 2, 1, 3
+      _mm256_storeu_pd(sums + k, _mm256_permute4x64_pd(all, 0xD8));
+    }
+  }
+  // out[column * stride + row] of 16 rows of 16, rounded.
+  static void transpose_rounded(const double* rows, float* out, std::size_t stride) {
+    for (std::size_t k = 0; k < 16; k += 4) {
+      for (std::size_t l = 0; l < 16; l += 4) {
+        __m128 a = _mm256_cvtpd_ps(_mm256_load_pd(rows + 16 * k + l));
+        __m128 b = _mm256_cvtpd_ps(_mm256_load_pd(rows + 16 * (k + 1) + l));
+        __m128 c = _mm256_cvtpd_ps(_mm256_load_pd(rows + 16 * (k + 2) + l));
+        __m128 d = _mm256_cvtpd_ps(_mm256_load_pd(rows + 16 * (k + 3) + l));
+        _MM_TRANSPOSE4_PS(a, b, c, d);
+        _mm_storeu_ps(out + l * stride + k, a);
+        _mm_storeu_ps(out + (l + 1) * stride + k, b);
+        _mm_storeu_ps(out + (l + 2) * stride + k, c);
+        _mm_storeu_ps(out + (l + 3) * stride + k, d);
+      }
+    }
+  }
 };
 
 #include "body.hpp"

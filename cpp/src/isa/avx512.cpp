@@ -115,6 +115,55 @@ struct Isa {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), rounded);
     return _mm512_cvtepi32_pd(rounded);
   }
+
+  // sums[k] of the 16 numbers of each of 8 rows: halves, then neighbors, neighbors, neighbors.
+  static void sum_columns(const double* rows, double* sums) {
+    __m512d pairs[4];  // of rows 2 r and 2 r + 1, the sums of neighbors in turn
+    for (int r = 0; r < 4; ++r) {
+      const double* row = rows + 32 * r;
+      const __m512d a = _mm512_add_pd(_mm512_load_pd(row), _mm512_load_pd(row + 8));
+      const __m512d b = _mm512_add_pd(_mm512_load_pd(row + 16), _mm512_load_pd(row + 24));
+      pairs[r] = _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+    }
+    __m512d fours[2];  // of four rows: [left of a, b | right of a, b | left of c, d | right of c, d]
+    for (int r = 0; r < 2; ++r) {
+      const __m512d first = _mm512_shuffle_f64x2(pairs[2 * r], pairs[2 * r + 1], 0x88);
+      const __m512d second = _mm512_shuffle_f64x2(pairs[2 * r], pairs[2 * r + 1], 0xDD);
+      fours[r] = _mm512_add_pd(first, second);
+    }
+    const __m512d first = _mm512_shuffle_f64x2(fours[0], fours[1], 0x88);
+    const __m512d second = _mm512_shuffle_f64x2(fours[0], fours[1], 0xDD);
+    _mm512_storeu_pd(sums, _mm512_add_pd(first, second));
+  }
+  // out[column * stride + row] of 16 rows of 16, rounded.
+  static void transpose_rounded(const double* rows, float* out, std::size_t stride) {
+    __m512 a[16], b[16];
+    for (int k = 0; k < 16; ++k) {
+      const __m256 low = _mm512_cvtpd_ps(_mm512_load_pd(rows + 16 * k));
+      const __m256 high = _mm512_cvtpd_ps(_mm512_load_pd(rows + 16 * k + 8));
+      a[k] = _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+    }
+    for (int k = 0; k < 16; k += 4) {
+      const __m512 x = _mm512_unpacklo_ps(a[k], a[k + 1]), y = _mm512_unpackhi_ps(a[k], a[k + 1]);
+      const __m512 z = _mm512_unpacklo_ps(a[k + 2], a[k + 3]);
+      const __m512 w = _mm512_unpackhi_ps(a[k + 2], a[k + 3]);
+      b[k] = _mm512_shuffle_ps(x, z, 0x44);  // of each fourth of the lanes its first, ...
+      b[k + 1] = _mm512_shuffle_ps(x, z, 0xEE);
+      b[k + 2] = _mm512_shuffle_ps(y, w, 0x44);
+      b[k + 3] = _mm512_shuffle_ps(y, w, 0xEE);
+    }
+    for (int j = 0; j < 4; ++j) {
+      const __m512 x = _mm512_shuffle_f32x4(b[j], b[4 + j], 0x88);
+      const __m512 y = _mm512_shuffle_f32x4(b[j], b[4 + j], 0xDD);
+      const __m512 z = _mm512_shuffle_f32x4(b[8 + j], b[12 + j], 0x88);
+      const __m512 w = _mm512_shuffle_f32x4(b[8 + j], b[12 + j], 0xDD);
+      float* row = out + static_cast<std::size_t>(j) * stride;
+      _mm512_storeu_ps(row, _mm512_shuffle_f32x4(x, z, 0x88));
+      _mm512_storeu_ps(row + 4 * stride, _mm512_shuffle_f32x4(y, w, 0x88));
+      _mm512_storeu_ps(row + 8 * stride, _mm512_shuffle_f32x4(x, z, 0xDD));
+      _mm512_storeu_ps(row + 12 * stride, _mm512_shuffle_f32x4(y, w, 0xDD));
+    }
+  }
 };
 
 #include "body.hpp"

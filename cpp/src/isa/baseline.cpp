@@ -230,6 +230,22 @@ struct Isa {
       return static_cast<double>(p[l]);
     });
   }
+
+  // sums[k] of the 16 numbers of each of 8 rows: halves, then neighbors, neighbors, neighbors.
+  static void sum_columns(const double* rows, double* sums) {
+    for (int k = 0; k < 8; ++k) {
+      double kept[8];
+      for (int l = 0; l < 8; ++l) kept[l] = rows[16 * k + l] + rows[16 * k + l + 8];
+      for (int l = 0; l < 4; ++l) kept[l] = kept[2 * l] + kept[2 * l + 1];
+      sums[k] = (kept[0] + kept[1]) + (kept[2] + kept[3]);
+    }
+  }
+  // out[column * stride + row] of 16 rows of 16, rounded.
+  static void transpose_rounded(const double* rows, float* out, std::size_t stride) {
+    for (std::size_t l = 0; l < 16; ++l) {
+      for (std::size_t k = 0; k < 16; ++k) out[l * stride + k] = static_cast<float>(rows[16 * k + l]);
+    }
+  }
 };
 
 #include "body.hpp"

@@ -16,6 +16,7 @@
 // rounding error.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,10 +24,9 @@
 
 #include "bitsieve/core/aligned.hpp"
 #include "bitsieve/fitness/mask_fitness.hpp"
+#include "bitsieve/isa/kernels.hpp"
 
 namespace bitsieve {
-
-inline constexpr std::size_t additive_lanes = 16;  // features, or masks, that are worked on at a time
 
 // Where the sums of the splits stand: columns of split s from begin[s] on, first those of its
 // places, [place sum][test sample of the split], then its split sums.
@@ -45,7 +45,8 @@ struct SumLayout {
 struct FeatureBlock {
   std::int32_t features[additive_lanes];  // lanes past n repeat the last one
   std::size_t n = 0;
-  const double* values = nullptr;  // [n_samples][additive_lanes], scaled as in the splits asked for
+  const double* values = nullptr;  // [n_samples][additive_lanes]
+  double* kept = nullptr;          // [block_size()] what begin_block() left there
 };
 
 class AdditiveFitness : public MaskFitness {
@@ -62,15 +63,20 @@ class AdditiveFitness : public MaskFitness {
   // What the model keeps of a set of splits, and where sums stand: one layout for exact sums, one
   // for those at reference parameters, which may have more (derivatives). Once made it is read by
   // many threads.
+  // The reference sums begin with the exact ones: what they have more, of places and of splits,
+  // comes after. Last comes a split sum of the base's: from the terms of S_c at a place their least
+  // is taken off, so that the sums are smaller and with them their errors; this one bounds what S_c
+  // was before.
   struct State {
     virtual ~State() = default;
     SumLayout exact, reference;
-    // By split, ascending: features whose terms at reference parameters are zeros, since no bound
-    // would hold; the base adds them at the mask's own. Empty: none.
-    std::vector<std::vector<std::int32_t>> left_out;
+    std::uint64_t seed = 0;
+    bool is_surveyed = false;
+    // Ascending: features that are not added at reference parameters, since no bound would hold:
+    // they are added at the mask's own.
+    std::vector<std::int32_t> left_out;
   };
 
-  // Memory of the calling thread, which a model may resize and fill as it likes.
   using Scratch = AlignedVector<double>;
 
   // How many sums there are beside one a class: of E 0, 1 (for all classes) or one a class.
@@ -90,6 +96,7 @@ class AdditiveFitness : public MaskFitness {
     const double* sums;        // [n_split][lanes]
     const double* magnitudes;  // [n_split][lanes] each sum is wrong by share times that, at most
     double share;
+    bool has_reference;  // whether they are of the reference layout
   };
 
   // ---- what a model says --------------------------------------------------------------------
@@ -108,8 +115,13 @@ class AdditiveFitness : public MaskFitness {
   virtual void measure(const State& state, const TargetSplits& at,
                        const std::vector<std::int32_t>& features, double* params,
                        Scratch& scratch) const;
-  // The same of masks that are one flip from a base, a lane each: params[n_splits][n_params][lanes],
-  // which hold the base's at first. joins[lane]: the feature is not in the base.
+  // What else is known of a mask whose sums others are near to: measure(), and more if need be.
+  virtual void measure_base(const State& state, const TargetSplits& at,
+                            const std::vector<std::int32_t>& features, double* params,
+                            Scratch& scratch) const;
+  // The parameters of masks that are one flip from that base, a lane each:
+  // params[n_splits][n_params][lanes], which hold the base's at first. joins[lane]: the feature is
+  // not in the base.
   virtual void measure_flips(const State& state, const TargetSplits& at,
                              const std::vector<std::int32_t>& base, const FeatureBlock& flips,
                              const bool* joins, double* params, Scratch& scratch) const;
@@ -118,14 +130,24 @@ class AdditiveFitness : public MaskFitness {
   virtual bool declines(const State& state, const TargetSplits& at,
                         const std::vector<std::int32_t>& features, const double* params) const;
 
-  // out[column - layout.begin[first]][lanes] for the columns of splits [first, last): the terms of
-  // the block's features, >= 0, correct to a relative 2^-40. Same bits whatever the block, the other
-  // lanes and the range. params[n_splits][n_params]. Lanes past block.n are not read.
-  virtual void terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
-                     const double* params, bool is_reference, std::size_t first, std::size_t last,
-                     double* out, Scratch& scratch) const = 0;
+  // Whether a mask that is one flip from a base may be such; params[n_splits][n_params][lanes] of its
+  // lane. Here: as may_decline() says.
+  virtual bool may_decline_near(const State& state, const TargetSplits& at,
+                                const std::vector<std::int32_t>& base, std::int32_t flip,
+                                const double* params) const;
 
-  // Fills out for split s. params[n_params][lanes] are the masks' own; reference[n_params] those of
+  // What terms() keeps of a block for all splits, in block.kept.
+  virtual std::size_t block_size(const State&) const { return 0; }
+  virtual void begin_block(const State& state, const FeatureBlock& block) const;
+
+  // out[column - layout.begin[split]][lanes] for the columns of a split: the terms of the block's
+  // features, >= 0. Same bits whatever the block and the other lanes. params[n_params]. Lanes past
+  // block.n are not read.
+  virtual void terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
+                     const double* params, bool is_reference, std::size_t split, double* out,
+                     Scratch& scratch) const = 0;
+
+  // Fills out for a split. params[n_params][lanes] are the masks' own; reference[n_params] those of
   // the sums, null where the sums are at the masks' own.
   virtual void offsets(const State& state, const TargetSplits& at, std::size_t split,
                        const SplitSums& sums, const double* params, const double* reference,
@@ -137,28 +159,54 @@ class AdditiveFitness : public MaskFitness {
 
   // ---- what the base gives ------------------------------------------------------------------
 
-  // Body for each block of features, features ascending, and each range of splits that has the same
-  // values: (block, first split, last split).
-  void for_each_block(const std::int32_t* features, std::size_t n_features, std::size_t first,
-                      std::size_t last, Scratch& scratch,
-                      FunctionRef<const FeatureBlock&, std::size_t, std::size_t> body) const;
+  // Body for each block of features, in their order, begun.
+  void for_each_block(const State& state, const std::int32_t* features, std::size_t n_features,
+                      Scratch& scratch, FunctionRef<const FeatureBlock&> body) const;
 
   std::unique_ptr<Worker> make_worker() const override;
+  void prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs) override;
+  std::size_t most_masks() const override;
   void predict(const Word* masks, std::size_t index, const TargetSplits& at, int n_threads,
                Worker& worker, const Answer& answer) override;
+  bool evaluate_neighbors(const Word* base, const std::int64_t* flips, std::size_t n_masks,
+                          const TargetSplits& at, const Scorer& scorer, int n_threads,
+                          double* scores, bool* declined) override;
+  void forget_states() override;
+  Counters count() const override;
 
  private:
-  struct Adder;  // a worker
+  struct Adder;   // a worker
+  class Tables;   // a batch at once
+  class Flips;    // a neighborhood
+  struct Chosen;  // what Tables found
 
   std::unique_ptr<State> new_state(const TargetSplits& at) const;
+  const State& shared_state(const TargetSplits& at, bool is_surveyed, int n_threads);
   const State& state_of(const TargetSplits& at, Adder& adder) const;
-  // sums[columns of splits [first, last)] over the features at params.
+  void gather(const std::int32_t* features, std::size_t n, FeatureBlock& block,
+              double* values) const;
+
+  // sums[columns of splits [first, last)] over the features at params[n_splits][n_params]. A
+  // feature's lane is its rank, so that the bits are of the mask and the splits alone.
   void add_exactly(const State& state, const TargetSplits& at,
                    const std::vector<std::int32_t>& features, const double* params,
                    std::size_t first, std::size_t last, Adder& adder, double* sums) const;
-  // costs[test of the split][n_classes] from exact sums.
+  // Offsets of a split in adder, for lanes of masks.
+  void offsets_of(const State& state, const TargetSplits& at, std::size_t split,
+                  const SplitSums& sums, const double* params, const double* reference,
+                  Adder& adder) const;
+  // The bounds of a split's classes, lanes side by side: classes[test of the split][lanes].
+  void choose(const SumLayout& layout, const TargetSplits& at, std::size_t split,
+              const double* sums, const double* magnitudes, double share, const Adder& adder,
+              std::int16_t* classes) const;
+  // adder.costs[test of the split][n_classes] from exact sums of the split.
   void costs_of(const State& state, const TargetSplits& at, std::size_t split,
                 const double* params, const double* sums, Adder& adder) const;
+  std::int32_t cheapest(const double* costs) const;
+
+  std::unique_ptr<State> shared_;  // of the last splits that several masks shared
+  std::unique_ptr<Chosen> chosen_;
+  std::atomic<std::uint64_t> n_tabled_{0}, n_open_{0};
 };
 
 }  // namespace bitsieve

@@ -1,9 +1,13 @@
 // Cross-validated Gaussian naive Bayes of masks.
 //
 // The cost of class c is Q_c + L_c - log prior_c, with Q_c the sum over the features of
-// (x - mean)^2 / 2 (variance + e) and L_c that of log(2 pi (variance + e)) / 2. The smoothing e is a
-// fraction of the greatest variance among the mask's features in the training part: the one
-// parameter of a split, beside the number of features.
+// (x - mean)^2 / 2 (variance + e) and L_c that of log((variance + e) / v) / 2, with v the feature's variance in the
+// whole table in place of 1 / 2 pi, which is the same for all classes. The smoothing e is a
+// fraction of the greatest variance among the mask's features in the training part, so it differs
+// from mask to mask. A batch is added at one reference value. What changes with e is bounded by the
+// least variance of any feature and class; where the variances of a table differ so much that this
+// says little, Q and L are corrected by their derivatives, which are sums too, and what is left is
+// of second order. The features of the least variances are left out of that.
 #pragma once
 
 #include <memory>
@@ -23,16 +27,31 @@ class GaussianBayesFitness : public AdditiveFitness {
 
  protected:
   Sums sums(const State& state, bool is_reference) const override;
-  std::size_t n_params() const override { return 2; }
+  // The smoothing, the number of features, and of a mask that others are near to (or a reference)
+  // the greatest 1 / (variance + e).
+  std::size_t n_params() const override { return 3; }
   std::unique_ptr<State> make_state(const TargetSplits& at) const override;
+  void survey(State& state, const TargetSplits& at, int n_threads) const override;
+  void reference_params(const State& state, double* params) const override;
   void measure(const State& state, const TargetSplits& at,
                const std::vector<std::int32_t>& features, double* params,
                Scratch& scratch) const override;
+  void measure_base(const State& state, const TargetSplits& at,
+                    const std::vector<std::int32_t>& features, double* params,
+                    Scratch& scratch) const override;
+  void measure_flips(const State& state, const TargetSplits& at,
+                     const std::vector<std::int32_t>& base, const FeatureBlock& flips,
+                     const bool* joins, double* params, Scratch& scratch) const override;
   bool declines(const State& state, const TargetSplits& at,
                 const std::vector<std::int32_t>& features, const double* params) const override;
+  bool may_decline_near(const State& state, const TargetSplits& at,
+                        const std::vector<std::int32_t>& base, std::int32_t flip,
+                        const double* params) const override;
+  std::size_t block_size(const State& state) const override;
+  void begin_block(const State& state, const FeatureBlock& block) const override;
   void terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
-             const double* params, bool is_reference, std::size_t first, std::size_t last,
-             double* out, Scratch& scratch) const override;
+             const double* params, bool is_reference, std::size_t split, double* out,
+             Scratch& scratch) const override;
   void offsets(const State& state, const TargetSplits& at, std::size_t split,
                const SplitSums& sums, const double* params, const double* reference,
                const Offsets& out) const override;
@@ -40,9 +59,15 @@ class GaussianBayesFitness : public AdditiveFitness {
  private:
   struct Folds;  // a state
 
+  // Largest variance of a training part over the features of a mask, by split.
+  void largest_variances(const Folds& folds, const std::vector<std::int32_t>& features,
+                         std::size_t n_splits, double* out, std::size_t stride) const;
+  double most_abs(const std::vector<std::int32_t>& features) const;
+
   double var_smoothing_;
   std::vector<double> priors_;
   std::vector<double> max_abs_;  // of the user's values, by feature
+  std::vector<double> scale_;    // 1 / variance of a feature, which logarithms are told relative to
 };
 
 }  // namespace bitsieve

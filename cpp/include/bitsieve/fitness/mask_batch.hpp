@@ -15,6 +15,7 @@ struct MaskBatch {
   // Where they are part of a neighborhood: the mask that they are near, and how many are.
   const Word* base = nullptr;
   std::size_t n_neighbors = 0;
+  bool wants_values = false;  // not only which classes are predicted
 };
 
 }  // namespace bitsieve
