@@ -376,7 +376,6 @@ void register_fitness(py::module_& module) {
       .def(py::init(&make_model<PyPrior, PriorFitness>), py::arg("table").none(false), py::kw_only(),
            py::arg("target").noconvert(), py::arg("n_classes"), py::arg("n_repeats"),
            py::arg("n_folds"), py::arg("stratified"));
-  register_fitness_scaled(module);  // first: its options are what the others have by default
   register_fitness_additive(module);
   register_fitness_discrete_bayes(module);
   register_fitness_discriminant(module);
