@@ -272,6 +272,19 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         fold_scaler().grams,
         {"features": ROWS, "shifted": True, "n_threads": 1, **SPLITS},
     ),
+    "DiagonalFitness": (
+        lambda **k: _evaluate(_core.DiagonalFitness(**k)),
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
+        | {
+            "priors": "given",
+            "given": np.array([0.25, 0.75]),
+            "plain": True,
+            "smoothing": 0.0,
+            "shrink": 0.5,
+            "halved": False,
+            "decisions": True,
+        },
+    ),
     "LdaFitness": (
         lambda **k: _evaluate(_core.LdaFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bitsieve/core/isa.hpp"
+#include "bitsieve/fitness/diagonal_lda.hpp"
 #include "bitsieve/fitness/lda.hpp"
 #include "fitness.hpp"
 
@@ -47,6 +48,36 @@ std::unique_ptr<PyLda> make_lda(const std::shared_ptr<PyTable>& table, const Tar
                                        settings, scaler);
 }
 
+struct PyDiagonal : PyFitness {
+  using PyFitness::PyFitness;
+};
+
+// priors: "uniform", "shares", or one positive number a class.
+std::unique_ptr<PyDiagonal> make_diagonal(
+    const std::shared_ptr<PyTable>& table, const TargetArray& target, std::size_t n_classes,
+    std::size_t n_repeats, std::size_t n_folds, bool stratified, const std::string& priors,
+    const Priors& given, bool plain, double smoothing, double shrink, bool halved,
+    bool decisions) {
+  require(std::isfinite(smoothing) && smoothing >= 0, "smoothing must be finite and not negative");
+  require(std::isfinite(shrink) && shrink >= 0, "shrink must be finite and not negative");
+  require(smoothing == 0 || shrink == 0, "smoothed variances have no shrunken means");
+  require(priors == "uniform" || priors == "shares" || priors == "given",
+          "priors must be 'uniform', 'shares' or 'given'");
+  require((priors == "given") == given.has_value(), "given must stand where priors is 'given'");
+  DiagonalSettings settings;
+  settings.priors = priors == "uniform"  ? DiagonalSettings::Priors::uniform
+                    : priors == "shares" ? DiagonalSettings::Priors::shares
+                                         : DiagonalSettings::Priors::given;
+  settings.given = make_priors(given, n_classes);
+  settings.plain = plain;
+  settings.smoothing = smoothing;
+  settings.shrink = shrink;
+  settings.halved = halved;
+  settings.kind = decisions ? Outputs::Kind::decisions : Outputs::Kind::probabilities;
+  return make_model<PyDiagonal, DiagonalFitness>(table, target, n_classes, n_repeats, n_folds,
+                                                 stratified, settings);
+}
+
 }  // namespace discriminant
 
 void register_fitness_discriminant(py::module_& module) {
@@ -57,6 +88,13 @@ void register_fitness_discriminant(py::module_& module) {
            py::arg("n_folds"), py::arg("stratified"), py::arg("solver"), py::arg("shrinkage"),
            py::arg("tol"), py::arg("priors").noconvert() = py::none(), py::arg("decisions") = false,
            py::arg("scaler") = ScalerOptions());
+  py::class_<PyDiagonal, PyFitness>(module, "DiagonalFitness")
+      .def(py::init(&make_diagonal), py::arg("table").none(false), py::kw_only(),
+           py::arg("target").noconvert(), py::arg("n_classes"), py::arg("n_repeats"),
+           py::arg("n_folds"), py::arg("stratified"), py::arg("priors"),
+           py::arg("given").noconvert() = py::none(), py::arg("plain") = false,
+           py::arg("smoothing") = 0.0, py::arg("shrink") = 0.0, py::arg("halved") = false,
+           py::arg("decisions") = false);
 }
 
 }  // namespace bitsieve

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, Nearest
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import RobustScaler, StandardScaler
 
-from bitsieve import _core
+from bitsieve import DiagonalLDA, _core
 from bitsieve.fitness import compile
 from bitsieve.testing import check_fitness
 from bitsieve.testing._draws import table
@@ -27,6 +27,7 @@ OTHER: dict[type, dict[str, Any]] = {
     GaussianNB: {"var_smoothing": 0.1},
     LinearDiscriminantAnalysis: {"priors": [0.2, 0.3, 0.5]},
     NearestCentroid: {"shrink_threshold": 0.5},
+    DiagonalLDA: {"var_smoothing": 0.1},
     LogisticRegression: {"C": 2.0},
     Ridge: {"alpha": 2.0},
 }
@@ -45,6 +46,10 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("knn", KNeighborsRegressor(3, weights="distance"), {"scoring": "r2", **FRESH}),
     ("centroid", NearestCentroid(), {}),
     ("centroid", NearestCentroid(), {"scoring": "balanced_accuracy", **FRESH}),
+    ("centroid", NearestCentroid(priors="empirical"), {"scoring": "f1_macro", **FRESH}),
+    ("centroid", NearestCentroid(shrink_threshold=0.4), {"groups": True}),
+    ("diagonal_lda", DiagonalLDA(), {}),
+    ("diagonal_lda", DiagonalLDA(), {"scoring": "neg_log_loss", **FRESH}),
     ("gaussian_bayes", GaussianNB(), {}),
     ("gaussian_bayes", GaussianNB(), {"scoring": "neg_log_loss", **FRESH}),
     ("gaussian_bayes", GaussianNB(priors=[0.2, 0.3, 0.5]), {"scoring": "f1_macro", "groups": True}),
