@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -41,13 +42,13 @@ def _expected(estimator: Any, y: np.ndarray = Y, **options: Any) -> np.ndarray:
 @each(
     "estimator",
     [
-        make_pipeline(StandardScaler(), KNeighborsClassifier(3)),
+        make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)),
         make_pipeline(StandardScaler(), SVC()),
         SVC(kernel="linear", C=0.1),
         DecisionTreeClassifier(random_state=0),
         RandomForestClassifier(5, random_state=1),
         KNeighborsClassifier(3, metric="manhattan"),
-        make_pipeline(StandardScaler(), LogisticRegression()),
+        make_pipeline(PCA(), LogisticRegression()),
     ],
 )
 def test_equals_cross_val_score(estimator: Any) -> None:
@@ -112,7 +113,7 @@ def test_an_estimator_that_fails_says_so() -> None:
 
 def test_an_estimator_changed_later_changes_nothing() -> None:
     """What was compiled is the estimator as it was."""
-    estimator = KNeighborsClassifier(1, metric="manhattan")
+    estimator = KNeighborsClassifier(1, weights="distance")
     fitness = compile(estimator, X, Y, cv=4, n_jobs=1)
     expected = fitness.evaluate(MASKS)
     estimator.set_params(n_neighbors=9)
