@@ -10,11 +10,11 @@
 namespace bitsieve {
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
+constexpr double never_predicted = std::numeric_limits<double>::infinity();
 constexpr double lost_spread = 0x1p-80;  // squared, beside the largest value
 
 // As numpy.isclose with its tolerances.
-bool is_alike(double prior, double other) { return std::abs(prior - other) <= 1e-8 + 1e-5 * other; }
+bool is_alike_prior(double prior, double other) { return std::abs(prior - other) <= 1e-8 + 1e-5 * other; }
 
 }  // namespace
 
@@ -61,7 +61,7 @@ std::unique_ptr<AdditiveFitness::State> DiagonalFitness::make_state(const Target
   const std::size_t n_classes = target().n_classes, n_splits = at.splits.n_splits;
   auto folds = std::make_unique<Folds>();
   folds->classes = TrainingMoments(at.splits, target().codes, n_classes, {});
-  folds->log_prior.assign(n_splits * n_classes, -never);
+  folds->log_prior.assign(n_splits * n_classes, -never_predicted);
   folds->n_train.resize(n_splits);
   folds->n_present.resize(n_splits);
   folds->is_plain.resize(n_splits);
@@ -79,7 +79,7 @@ std::unique_ptr<AdditiveFitness::State> DiagonalFitness::make_state(const Target
       const double prior = settings_.priors == Priors::given    ? settings_.given[c]
                            : settings_.priors == Priors::shares ? sizes[c] / n_train
                                                                 : 1 / n_present;
-      all_alike = all_alike && is_alike(prior, 1 / n_present);
+      all_alike = all_alike && is_alike_prior(prior, 1 / n_present);
       folds->log_prior[s * n_classes + c] = std::log(prior);
     }
     folds->n_train[s] = n_train;
@@ -108,8 +108,8 @@ void DiagonalFitness::measure_block(const Folds& folds, const FeatureBlock& bloc
   folds.classes.measure(block.values, block.kept, s, moments.mean, moments.variance);
   const double freedom = 1 / (folds.n_train[s] - folds.n_present[s]), share = 1 / folds.n_train[s];
   alignas(64) double squares[lanes] = {}, sum[lanes] = {}, least[lanes], most[lanes];
-  std::fill_n(least, lanes, never);
-  std::fill_n(most, lanes, -never);
+  std::fill_n(least, lanes, never_predicted);
+  std::fill_n(most, lanes, -never_predicted);
   for (std::size_t c = 0; c < n_classes; ++c) {
     const double size = folds.classes.weight(s, c);
     if (size == 0) continue;
@@ -322,7 +322,7 @@ void DiagonalFitness::offsets(const State& state, const TargetSplits&, std::size
   for (std::size_t c = 0; c < n_classes; ++c) {
     const double log_prior = folds.log_prior[split * n_classes + c];
     double offset = (settings_.halved ? -1 : -2) * log_prior;
-    if (folds.is_plain[split] != 0 && offset != never) offset = 0;
+    if (folds.is_plain[split] != 0 && offset != never_predicted) offset = 0;
     std::fill_n(out.offset + c * lanes, lanes, offset);
   }
 }

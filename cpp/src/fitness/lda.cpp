@@ -14,12 +14,12 @@ namespace {
 
 // Without shrinkage: condition numbers, and spreads within the classes beside the values, for which
 // scikit-learn's answer still has most of its digits.
-constexpr double most_condition = 1e9;
-constexpr double least_spread = 0x1p-80;  // squared
-constexpr double rank_margin = 1e-4;      // of what scikit-learn measures itself
+constexpr double most_covariance_condition = 1e9;
+constexpr double least_within_spread = 0x1p-80;  // squared
+constexpr double lda_rank_margin = 1e-4;      // of what scikit-learn measures itself
 
 // Eigenvalues of a symmetric matrix of a few classes, by Jacobi rotations, in its diagonal.
-void diagonalize(std::vector<double>& a, std::size_t n) {
+void diagonalize_classes(std::vector<double>& a, std::size_t n) {
   for (int sweep = 0; sweep < 30; ++sweep) {
     double off = 0, diagonal = 0;
     for (std::size_t p = 0; p < n; ++p) {
@@ -372,7 +372,7 @@ bool LdaFitness::solve_primal(Own& own) const {
     }
   } else {
     for (std::size_t f = 0; f < k; ++f) {
-      const double least = least_spread * own.amplitude[f] * own.amplitude[f];
+      const double least = least_within_spread * own.amplitude[f] * own.amplitude[f];
       if (!(own.system[f * ld + f] > least)) return false;
     }
   }
@@ -426,11 +426,11 @@ bool LdaFitness::solve_primal(Own& own) const {
       own.between[c * n_present + d] *= std::sqrt(own.prior[c] * own.prior[d]);
     }
   }
-  diagonalize(own.between, n_present);
+  diagonalize_classes(own.between, n_present);
   double most = 0;
   for (std::size_t c = 0; c < n_present; ++c) most = std::max(most, own.between[c * n_present + c]);
   if (!(most > 0)) return false;
-  const double cut = settings_.tol * settings_.tol * (1 + rank_margin);
+  const double cut = settings_.tol * settings_.tol * (1 + lda_rank_margin);
   for (std::size_t c = 0; c < n_present; ++c) {
     const double ratio = own.between[c * n_present + c] / most;
     if (ratio > 1e-13 && ratio <= cut) return false;
@@ -452,10 +452,10 @@ bool LdaFitness::is_whole_rank(Own& own) const {
     inverse_trace += own.inverse[f * ld + f];
     scaled += own.between[f] * own.inverse[f * ld + f];
   }
-  if (!settings_.svd) return trace * inverse_trace < most_condition;
+  if (!settings_.svd) return trace * inverse_trace < most_covariance_condition;
   // The eigenvalues of the matrix scaled to a unit diagonal are above one over this.
-  const double cut = settings_.tol * settings_.tol * (1 + rank_margin);
-  return scaled * cut < 1 && scaled < most_condition;
+  const double cut = settings_.tol * settings_.tol * (1 + lda_rank_margin);
+  return scaled * cut < 1 && scaled < most_covariance_condition;
 }
 
 // ---- what is said of it ---------------------------------------------------------------------
