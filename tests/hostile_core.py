@@ -74,6 +74,18 @@ def bayes(**changes: Any) -> dict[str, Any]:
     return arguments | {"alpha": 0.5, "fit_prior": True, "log_prior": np.zeros(2)} | changes
 
 
+OF_RIDGE = {name: value for name, value in knn().items() if name not in OF_KNN} | {
+    "kernel": "linear",
+    "alpha": 1.0,
+    "fit_intercept": True,
+    "least_norm": False,
+    "balanced": False,
+    "gamma": 0.0,
+    "degree": 3,
+    "coef0": 1.0,
+}
+
+
 def fixed() -> Any:
     fitness = _core.KnnFitness(**knn())
     fitness.set_splits(**SPLITS)
@@ -267,6 +279,14 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "FoldScaler.measure": (
         fold_scaler().measure,
         {"features": ROWS, "n_threads": 1, **SPLITS},
+    ),
+    "RidgeFitness": (
+        lambda **k: _evaluate(_core.RidgeFitness(**k)),
+        OF_RIDGE | {"class_weights": np.array([1.0, 2.0])},
+    ),
+    "RidgeFitness of numbers": (
+        lambda **k: _core.RidgeFitness(**k),
+        OF_RIDGE | {"target": X[:, 0].copy(), "n_classes": 0, "stratified": False},
     ),
     "GaussianBayesFitness": (
         lambda **k: _evaluate(_core.GaussianBayesFitness(**k)),

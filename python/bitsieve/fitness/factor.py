@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy, deepcopy
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
 from sklearn import config_context
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
+from threadpoolctl import ThreadpoolController
 
-from bitsieve._threads import one_blas_thread
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.general import _cross_validate
 from bitsieve.fitness.inner_products import RULES, rule_of
 from bitsieve.fitness.options import Problem
+from bitsieve.fitness.pipelines import Parts
 from bitsieve.fitness.scoring import refusal_of_scoring
 from bitsieve.fitness.splits import Split
 from bitsieve.masks import Masks
@@ -32,6 +38,10 @@ _MOST_SAMPLES = 4096  # matrices of 128 MB, three of them in each process
 # is left of the samples' differences is too little: scikit-learn then reads the columns.
 _LEAST_SHARE = 1e-6
 
+# A kernel function is evaluated again in every fit; of so few columns that costs less than to take
+# parts of a whole matrix.
+_FEW = 128
+
 _WITH_GAMMA = ("rbf", "poly", "polynomial", "sigmoid")
 
 
@@ -41,10 +51,10 @@ class FactorFitness(Fitness):
     Such an estimator answers alike on any Z with Z Z' = X_m X_m', and where a mask holds more
     features than there are samples Z is the smaller. One Gram matrix and one factor of it serve
     all splits of a mask. Estimators with a kernel function get its matrix, made of the Gram
-    matrix. What scikit-learn takes from the shape or the variance of X (``gamma``, ``dual``) is
-    given as it would be on the columns. Masks of no more features than samples are fitted on
-    their columns. Where ``random_state`` is None it is 0, so that a score is a function of the
-    mask.
+    matrix, from a hundred features on. What scikit-learn takes from the shape or the variance of
+    X (``gamma``, ``dual``) is given as it would be on the columns. Masks of fewer features are
+    fitted on their columns. Where ``random_state`` is None it is 0, so that a score is a function
+    of the mask.
 
     Parameters
     ----------
@@ -72,6 +82,7 @@ class FactorFitness(Fitness):
         jobs = (
             joblib.delayed(_score)(
                 problem.options.estimator,
+                problem.parts,
                 self.table.X,
                 self.table.y,
                 masks.indices_of(m),
@@ -87,6 +98,7 @@ class FactorFitness(Fitness):
 
 def _score(
     estimator: Any,
+    parts: Parts,
     X: NDArray[Any],
     y: NDArray[Any],
     features: NDArray[np.int64],
@@ -97,19 +109,51 @@ def _score(
     """Return the score of each split for one mask."""
     if len(features) == 0:
         return _cross_validate(estimator, X, y, features, splits, scoring, weights)
-    # Whatever checks scikit-learn makes were passed when the fitness was made. The bits of a
-    # product depend on BLAS' threads.
+    # Whatever checks scikit-learn makes were passed when the fitness was made.
     off = {"assume_finite": True, "skip_parameter_validation": True}
-    with one_blas_thread(), config_context(**off, enable_metadata_routing=False):
-        seen = _see(estimator, X[:, features].astype(np.float64, copy=False))
-        judge = _scorer(estimator, scoring)
+    with _one_blas_thread(), config_context(**off, enable_metadata_routing=False):
+        columns = X[:, features].astype(np.float64, copy=False)
+        judge = _scorer(parts.model, scoring)
         scores = np.empty(len(splits))
+        seen = _see(parts.model, columns) if parts.scaler is None else None
         for s, (train, test) in enumerate(splits):
+            if parts.scaler is not None:
+                scaler = clone(parts.scaler).set_params(copy=True).fit(columns[train])
+                seen = _see(parts.model, scaler.transform(columns))
+            assert seen is not None
             fitted = seen.model(train)
             given = {} if weights is None else {"sample_weight": weights[train]}
             fitted.fit(seen.training(train), y[train], **given)
             scores[s] = judge(fitted, seen.testing(train, test), y[test])
     return scores
+
+
+_alone = threading.Lock()
+
+
+def _new_lock() -> None:
+    global _alone
+    _alone = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # the child may find it held by a thread that it has not
+    os.register_at_fork(after_in_child=_new_lock)
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread: the bits of a product depend on how it was divided.
+
+    The limit is of the whole process, so that one thread of it works at a time. Work is divided
+    among processes.
+    """
+    with _alone, _pools().limit(limits=1):
+        yield
 
 
 def _scorer(estimator: Any, scoring: Any) -> Any:
@@ -231,12 +275,17 @@ class _Kernel(_Columns):
         return float(1 / (self.n_features * variance)) if variance > 0 else 1.0
 
 
+def _most_columns(rule: Rule, n_samples: int) -> int:
+    """Return up to how many columns scikit-learn is as fast on them."""
+    return min(n_samples, _FEW) if rule.is_kernel else n_samples
+
+
 def _see(estimator: Any, X: Floats) -> _Columns:
     """Return what an estimator is given of the columns of a mask: a rule of them alone."""
     n, k = X.shape
-    if k <= n:
-        return _Columns(estimator, X)
     rule = rule_of(estimator)
+    if k <= _most_columns(rule, n):
+        return _Columns(estimator, X)
     sums = squares = np.empty(0)
     if rule.is_kernel and estimator.kernel in _WITH_GAMMA and estimator.gamma == "scale":
         # Of values less one number, so that nothing is lost where all of them are large.
@@ -272,16 +321,20 @@ class _FactorKernel:
     name = "factor"
     estimators = tuple(RULES)
     make = FactorFitness
+    takes_scaler = True
 
     def refusal(self, problem: Problem) -> str | None:
         options, table = problem.options, problem.table
-        reason = rule_of(options.estimator).refusal(options.estimator)
+        rule = rule_of(problem.model)
+        reason = rule.refusal(problem.model)
         if reason is None:
-            reason = refusal_of_scoring(options.estimator, options.scoring)
+            reason = refusal_of_scoring(problem.model, options.scoring)
         if reason is not None:
             return reason
-        if table.n_features <= table.n_samples:
-            return "a table of no more features than samples has no kernel"
+        most = _most_columns(rule, table.n_samples)
+        if table.n_features <= most:
+            what = "features than samples" if most == table.n_samples else f"than {most} features"
+            return f"a table of no more {what} has no kernel"
         if table.n_samples > _MOST_SAMPLES:
             return f"more than {_MOST_SAMPLES:,} samples have no kernel"
         largest = max(float(table.X.max()), -float(table.X.min()))
