@@ -16,14 +16,17 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import get_scorer, make_scorer
 from sklearn.model_selection import KFold, ShuffleSplit, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR
 from threadpoolctl import threadpool_info
 
 from bitsieve.fitness import compile, kernels, registry
-from bitsieve.fitness.factor import FactorFitness, _factor
+from bitsieve.fitness.factor import FactorFitness
+from bitsieve.fitness.views import factor
 from bitsieve.testing._contract import global_generators_untouched
 
-N, P = 31, 120
+N, P = 31, 240
 SPLITS = [*KFold(3, shuffle=True, random_state=0).split(np.zeros(N))]
 LINEAR = {"kernel": "linear"}
 
@@ -240,7 +243,16 @@ def test_parameters_that_nobody_has_looked_at_are_refused() -> None:
 
 def test_other_refusals() -> None:
     X, y, _ = _table("plain")
-    assert "no more features than samples" in str(compile(SVC(), X[:, :N], y).fallback_reason)
+    for estimator, most in (
+        (SVC(), N),
+        (LinearSVC(), N),
+        (make_pipeline(RobustScaler(), LinearSVC()), 5 * N),
+    ):
+        wide = np.tile(X, 2)
+        assert compile(estimator, wide[:, : most + 1], y).kernel == "factor"
+        told = compile(estimator, wide[:, :most], y).fallback_reason
+        assert told is not None
+        assert f"a table of 31 samples and no more than {most} features has no kernel" in told
     own = compile(SVC(), X, y, scoring=lambda estimator, X, y: float(X.shape[1]))
     assert own.fallback_reason == "SVC: a scoring function of your own has no kernel"
     assert "overflow" in str(compile(SVC(), X * 1e160, y).fallback_reason)
@@ -265,12 +277,61 @@ def test_a_score_is_a_function_of_the_mask_without_a_random_state() -> None:
             np.testing.assert_array_equal(first[::-1], fitness.evaluate_splits(masks[::-1], 5))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.usefixtures("one_blas_thread")
+@each(
+    "scaler",
+    [StandardScaler(), MinMaxScaler((-1, 2)), MaxAbsScaler(), RobustScaler(with_centering=False)],
+)
+def test_a_scaler_is_fitted_inside_each_fold(scaler: Any) -> None:
+    masks = _masks()
+    for kind in ("expression", "float32"):
+        X, y, numbers = _table(kind)
+        X[:, 3] = 2.0  # constant
+        for model, target in (
+            (SVC(), y),
+            (SVC(**LINEAR), y),
+            (LinearSVC(random_state=0), y),
+            (Ridge(), numbers),
+            (KernelRidge(kernel="poly", degree=2), numbers),
+        ):
+            pipeline = make_pipeline(scaler, model)
+            fitness = compile(pipeline, X, target, cv=SPLITS, n_jobs=1)
+            assert fitness.kernel == "factor", fitness.fallback_reason
+            np.testing.assert_allclose(
+                fitness.evaluate_splits(masks),
+                _expected(pipeline, X, target, masks),
+                rtol=1e-6,
+                atol=1e-7,
+                err_msg=repr(pipeline),
+            )
+
+
+def test_scaled_matrices_that_lose_the_samples_are_not_used() -> None:
+    """A scaler without a centre leaves the means."""
+    X, _, numbers = _table("plain")
+    far, masks = 1e5 + X, _masks()
+    pipeline = make_pipeline(MaxAbsScaler(), KernelRidge())
+    fitness = compile(pipeline, far, numbers, cv=SPLITS, n_jobs=1)
+    expected = _expected(pipeline, far, numbers, masks)
+    np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
+
+
+def test_jobs_of_one_split_give_what_all_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, _ = _table("expression")
+    fitness = compile(make_pipeline(StandardScaler(), SVC()), X, y, cv=SPLITS, n_jobs=1)
+    expected = fitness.evaluate_splits(_masks())
+    monkeypatch.setattr("bitsieve.fitness.factor._MATRIX_BYTES", 1)
+    np.testing.assert_array_equal(fitness.evaluate_splits(_masks()), expected)
+
+
 @pytest.mark.slow
 def test_two_jobs_equal_one() -> None:
     X, y, _ = _table("expression")
     masks = np.concatenate([_masks(seed) for seed in range(3)])
-    one, two = (compile(SVC(), X, y, n_jobs=n).evaluate_splits(masks) for n in (1, 2))
-    np.testing.assert_array_equal(one, two)
+    for estimator in (SVC(), make_pipeline(StandardScaler(), SVC())):
+        one, two = (compile(estimator, X, y, n_jobs=n).evaluate_splits(masks) for n in (1, 2))
+        np.testing.assert_array_equal(one, two)
 
 
 @each("n, rank", [(1, 1), (2, 1), (17, 17), (40, 40), (40, 39), (40, 3), (5, 0)])
@@ -282,7 +343,7 @@ def test_a_factor_has_the_gram_matrix(n: int, rank: int) -> None:
         * 10.0 ** rng.uniform(-3, 3, (n, 1))
     )
     G = X @ X.T
-    Z = _factor(G)
+    Z = factor(G)
     assert Z.shape == (n, n)
     assert np.abs(Z @ Z.T - G).max() <= 1e-13 * n * max(np.abs(G).max(), 1e-300)
     assert (np.abs(Z).sum(axis=0) > 0).sum() == rank

@@ -9,6 +9,8 @@ import twin_knn
 from each import each, each_isa
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from bitsieve import Masks, _core
 from bitsieve.fitness import Fitness, compile
@@ -49,6 +51,52 @@ def test_one_flip_neighbors(isa: str, kind: str, p: int) -> None:
         np.testing.assert_array_equal(got, fitness.evaluate_splits(masks), err_msg=name)
         if name != "full":
             np.testing.assert_array_equal(got, _twin(fitness, masks, 1), err_msg=name)
+
+
+@pytest.mark.parametrize("kind", tables.KINDS)
+@each_isa
+def test_votes_of_one_flip_neighbors(isa: str, kind: str) -> None:
+    p = 33
+    for k, n_classes, scoring in [
+        (2, 3, "accuracy"),
+        (3, 2, "accuracy"),
+        (4, 3, "f1_macro"),
+        (5, 16, "f1_macro"),
+        (5, 4, "balanced_accuracy"),
+        (6, 3, "accuracy"),  # more than the kernel counts, as are 17 classes
+        (3, 17, "accuracy"),
+        (3, 2, "roc_auc"),
+    ]:
+        fitness = _fitness(kind, p, k, n_classes, scoring=scoring, cv=2)
+        for name, base in _bases(np.random.default_rng(k), p).items():
+            got = fitness.evaluate_splits(Masks.neighbors(base, p))
+            expected = fitness.evaluate_splits(base ^ np.eye(p, dtype=bool))
+            np.testing.assert_array_equal(got, expected, err_msg=f"{k}, {n_classes}, {name}")
+
+
+@pytest.mark.parametrize("kind", tables.KINDS)
+@each_isa
+def test_flips_behind_a_scaler(isa: str, kind: str) -> None:
+    rng = np.random.default_rng([*kind.encode()])
+    # More flips than 64 times the base's features, and fewer.
+    for p, k, n_classes, scaler, options in [
+        (200, 1, 3, StandardScaler(), {"cv": 4}),
+        (33, 1, 3, RobustScaler(), {"cv": 3, "scoring": "f1_macro"}),
+        (200, 3, 2, MinMaxScaler(), {"cv": 3, "scoring": "f1_macro"}),
+        (33, 5, 3, StandardScaler(), {"cv": 3, "resample": True, "n_repeats": 2}),
+    ]:
+        X, y = tables.table(kind, rng, 45, p), np.arange(45) % n_classes
+        model = make_pipeline(scaler, KNeighborsClassifier(k))
+        fitness = compile(model, X, y, n_jobs=2, **options)
+        assert fitness.kernel == "knn"
+        for name, base in _bases(rng, p).items():
+            flips = rng.choice(p, 24, replace=False)
+            masks = base ^ np.eye(p, dtype=bool)
+            got = fitness.evaluate_splits(Masks.neighbors(base, p), seeds=5)
+            expected = fitness.evaluate_splits(masks[flips], seeds=5)
+            np.testing.assert_array_equal(got[flips], expected, err_msg=f"{p}, {k}, {name}")
+            some = fitness.evaluate_splits(Masks.neighbors(base, p, flips), seeds=5)
+            np.testing.assert_array_equal(some, expected, err_msg=f"{p}, {k}, {name}")
 
 
 @each_isa

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
-from sklearn.dummy import DummyClassifier
 from sklearn.decomposition import PCA
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score

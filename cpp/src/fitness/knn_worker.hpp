@@ -28,9 +28,6 @@ struct KnnFitness::Finder : MaskFitness::Worker {
   GramMatrix matrix;
   std::vector<std::int32_t> features, remaining, votes;
   std::vector<Word> pending;
-  AlignedVector<float> values;  // of the one-flip kernel, as are the next two
-  std::vector<std::int32_t> correct;
-  std::vector<std::uint16_t> unsure;
 };
 
 }  // namespace bitsieve

@@ -24,15 +24,14 @@ std::size_t padded(std::size_t count) {
   return (count + rectangle_rows - 1) / rectangle_rows * rectangle_rows;
 }
 
-// The inverse of a scale in float32, NaN where products of values of size `most` so scaled might
-// leave its range.
-float weight(double inverse, double most) {
+}  // namespace scaled_products
+
+float scaled_weight(double inverse, double most) {
+  using namespace scaled_products;
   const bool fine = inverse >= least_weight && inverse <= most_weight &&
                     most * inverse * inverse <= most_product;
   return fine ? static_cast<float>(inverse) : std::numeric_limits<float>::quiet_NaN();
 }
-
-}  // namespace scaled_products
 
 std::vector<ScaledPart> scaled_parts(const Splits& splits, std::size_t ld) {
   const std::size_t most =
@@ -77,6 +76,7 @@ void ScaledProducts::make(const std::vector<std::int32_t>& features, const Scale
   squares_.assign(n_parts * ld, 0.0);
   const std::size_t step = gram_block * gram_blocks(m);
   const bool single = m <= step;
+  if (m == 0) std::fill(products_.begin(), products_.end(), 0.0f);
   for (std::size_t begin = 0; begin < m; begin += step) {
     const std::size_t end = std::min(begin + step, m);
     check_interrupt();
@@ -86,7 +86,7 @@ void ScaledProducts::make(const std::vector<std::int32_t>& features, const Scale
       for (std::size_t p = 0; p < n_parts; ++p) {
         const double* inverse = scales.inverse_of(parts[p].split);
         for (std::size_t k = 0; k < count; ++k) {
-          weights_[k] = scaled_products::weight(inverse[scales.place[b + k]],
+          weights_[k] = scaled_weight(inverse[scales.place[b + k]],
                                                 table_.max_abs[static_cast<std::size_t>(block[k])]);
         }
         float* out = (single ? products_ : partial_).data() + begin_[p];

@@ -97,14 +97,15 @@ void RidgeFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<st
                                          [&](std::uint64_t seed) { return seed == batch.seeds[0]; });
   Own& first = static_cast<Own&>(*workers(n_threads)[0]);
   const TargetSplits at = splits_for(batch.seeds[0], first);
-  const RidgePlan& plan = plan_for(at, first);  // where splits differ, as good as any
-  bool any = false, columns = !shared, moments = !shared;
+  const RidgePlan& plan = plan_for(at, first);
+  bool any = false, columns = !shared, moments = !shared;  // other splits may go other ways
   for (std::size_t m = 0; m < batch.n_masks; ++m) {
     const std::size_t k = count_bits(batch.masks + m * n_words(), n_words());
     if (k == 0) continue;
-    any = any || settings_.alpha == 0 || !is_primal(k, 0);
-    const bool by_moments = way_of(k, plan) == Way::moments;
-    (by_moments ? moments : columns) = true;
+    const Way way = way_of(k, plan);
+    any = any || way == Way::dual || way == Way::dual_each ||
+          (!shared && (settings_.alpha == 0 || !is_primal(k, 0)));
+    (way == Way::moments ? moments : columns) = true;
   }
   if (moments) moments_.prepare(batch.masks, batch.n_masks, shared ? &at : nullptr, n_threads);
   if (columns || any) columns_ = &gram_.columns(n_threads);  // before threads ask

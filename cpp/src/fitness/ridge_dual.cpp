@@ -53,7 +53,7 @@ double level_of(double trace, std::size_t n, double alpha) {
 
 }  // namespace ridge_detail
 
-bool RidgeFitness::solve_dual(const RidgePlan& plan, Own& own) const {
+bool RidgeFitness::invert_dual(const RidgePlan& plan, Own& own) const {
   using namespace ridge_detail;
   const std::size_t n = table().view().n_samples, ld = gram_.ld();
   double* a = own.matrix.gram.data();
@@ -82,19 +82,30 @@ bool RidgeFitness::solve_dual(const RidgePlan& plan, Own& own) const {
   double* products = grow(own.products, n * ld_targets_);
   multiply_transposed(inverse, ld, own.targets.data(), ld_targets_, n, n, ld_targets_, true, 1.0,
                       products, ld_targets_);
+  return true;
+}
+
+void RidgeFitness::gather_block(const std::int32_t* left, std::size_t l, const double* inverse,
+                                std::size_t ld, const double* products, Own& own) const {
+  const std::size_t ld_block = algebra_ld(l);
+  double* block = ridge_detail::grow(own.block, l * ld_block);
+  double* right = ridge_detail::grow(own.right, l * ld_targets_);
+  for (std::size_t i = 0; i < l; ++i) {
+    const std::size_t sample = static_cast<std::size_t>(left[i]);
+    const double* row = inverse + sample * ld;
+    for (std::size_t j = 0; j < l; ++j) block[i * ld_block + j] = row[left[j]];
+    std::fill(block + i * ld_block + l, block + (i + 1) * ld_block, 0.0);
+    std::copy_n(products + sample * ld_targets_, ld_targets_, right + i * ld_targets_);
+  }
+}
+
+bool RidgeFitness::solve_dual(const RidgePlan& plan, Own& own) const {
+  if (!invert_dual(plan, own)) return false;
   for (std::size_t s = 0; s < plan.n_splits(); ++s) {
-    const std::int32_t* left = plan.left.data() + plan.left_begin[s];
-    const std::size_t l = plan.n_left(s), ld_block = algebra_ld(l);
-    double* block = grow(own.block, l * ld_block);
-    double* right = grow(own.right, l * ld_targets_);
-    for (std::size_t i = 0; i < l; ++i) {
-      const std::size_t sample = static_cast<std::size_t>(left[i]);
-      const double* row = inverse + sample * ld;
-      for (std::size_t j = 0; j < l; ++j) block[i * ld_block + j] = row[left[j]];
-      std::fill(block + i * ld_block + l, block + (i + 1) * ld_block, 0.0);
-      std::copy_n(products + sample * ld_targets_, ld_targets_, right + i * ld_targets_);
-    }
-    if (!leave_out(plan, s, ld_block, 0, own)) return false;
+    const std::size_t l = plan.n_left(s);
+    gather_block(plan.left.data() + plan.left_begin[s], l, own.inverse.data(), gram_.ld(),
+                 own.products.data(), own);
+    if (!leave_out(plan, s, algebra_ld(l), 0, own)) return false;
   }
   return true;
 }

@@ -88,6 +88,147 @@ void rectangle(const float* table, std::size_t ld, const std::int32_t* features,
   }
 }
 
+// ---- votes of one-flip masks --------------------------------------------------------------
+
+// A value with its last 4 bits replaced, and those bits as a number.
+#if defined(__AVX512F__)
+BITSIEVE_INLINE F larger(F a, F b) { return _mm512_max_ps(a, b); }
+BITSIEVE_INLINE F coded(F a, std::uint32_t code) {
+  const __m512i bits = _mm512_andnot_si512(_mm512_set1_epi32(15), _mm512_castps_si512(a));
+  return _mm512_castsi512_ps(_mm512_or_si512(bits, _mm512_set1_epi32(static_cast<int>(code))));
+}
+BITSIEVE_INLINE F code_of(F a) {
+  return _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_castps_si512(a), _mm512_set1_epi32(15)));
+}
+#elif defined(__AVX2__)
+BITSIEVE_INLINE F larger(F a, F b) { return _mm256_max_ps(a, b); }
+BITSIEVE_INLINE F coded(F a, std::uint32_t code) {
+  const __m256i bits = _mm256_andnot_si256(_mm256_set1_epi32(15), _mm256_castps_si256(a));
+  return _mm256_castsi256_ps(_mm256_or_si256(bits, _mm256_set1_epi32(static_cast<int>(code))));
+}
+BITSIEVE_INLINE F code_of(F a) {
+  return _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_castps_si256(a), _mm256_set1_epi32(15)));
+}
+#else
+BITSIEVE_INLINE F larger(F a, F b) {
+  return Isa::subtract(Isa::zero(),
+                       Isa::minimum(Isa::subtract(Isa::zero(), a), Isa::subtract(Isa::zero(), b)));
+}
+BITSIEVE_INLINE F coded(F a, std::uint32_t code) {
+  alignas(64) float lanes[flip_lanes];
+  Isa::store(lanes, a);
+  for (int lane = 0; lane < Isa::width; ++lane) {
+    const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, lanes[lane]);
+    lanes[lane] = __builtin_bit_cast(float, (bits & ~15u) | code);
+  }
+  return Isa::load(lanes);
+}
+BITSIEVE_INLINE F code_of(F a) {
+  alignas(64) float lanes[flip_lanes];
+  Isa::store(lanes, a);
+  for (int lane = 0; lane < Isa::width; ++lane) {
+    lanes[lane] = static_cast<float>(__builtin_bit_cast(std::uint32_t, lanes[lane]) & 15u);
+  }
+  return Isa::load(lanes);
+}
+#endif
+
+// `nearest` holds the k nearest candidates and the next one, ascending.
+template <int K>
+BITSIEVE_INLINE void votes_of(const float* values, const float* sign, const float* margin,
+                              const float* spread, const FlipVotes& votes, std::int32_t* counts,
+                              std::uint16_t* unsure) {
+  constexpr int J = FlipLanes::J, k = K - 1;
+  FlipLanes lanes(values, sign, spread);
+  const F zero = Isa::zero(), one = Isa::broadcast(1.0f);
+  // Below it no class could be carried where subnormal numbers are taken for zero.
+  const F floor = Isa::broadcast(0x1p-100f);
+  const std::size_t n_classes = votes.n_classes;
+  for (std::size_t c = 0; c < votes.n_counters * flip_lanes; ++c) counts[c] = 0;
+  for (std::size_t t = 0; t < votes.n_tests; ++t) {
+    const FlipTest& test = votes.tests[t];
+    const std::size_t i = static_cast<std::size_t>(test.sample);
+    const std::size_t counter = static_cast<std::size_t>(test.counter);
+    const std::size_t split = votes.first_split + counter / n_classes;
+    const std::uint64_t* training = votes.training + split / 64;
+    const unsigned bit = static_cast<unsigned>(split % 64);
+    const VoteCandidate* row =
+        votes.candidates + static_cast<std::size_t>(test.row) * votes.n_candidates;
+    lanes.begin(i);
+    F nearest[J][K], slack[J];  // slack: what a leaving feature may take off a distance
+    for (int v = 0; v < J; ++v) {
+      const F reach = Isa::add(Isa::magnitude(lanes.own[v]), lanes.spreads[v]);
+      const F left = larger(zero, Isa::subtract(zero, lanes.signs[v]));
+      slack[v] = Isa::multiply(Isa::multiply(Isa::multiply(reach, reach), left),
+                               Isa::broadcast(1.0f + 0x1p-18f));
+      for (int s = 0; s < K; ++s) nearest[v][s] = Isa::broadcast(far_away);
+    }
+    for (std::size_t c = 0; c < votes.n_candidates; ++c) {
+      const VoteCandidate& candidate = row[c];
+      const std::size_t j = static_cast<std::size_t>(candidate.sample);
+      if (((training[j * votes.n_words] >> bit) & 1u) == 0) continue;
+      const F distance = Isa::broadcast(candidate.distance);
+      unsigned may = 0;
+      for (int v = 0; v < J; ++v) {
+        may |= Isa::less(Isa::subtract(distance, slack[v]), nearest[v][k]);
+      }
+      if (may == 0) break;  // nor may any that is farther under the base mask
+      for (int v = 0; v < J; ++v) {
+        const F difference =
+            Isa::subtract(lanes.own[v], Isa::load(values + j * flip_lanes + v * Isa::width));
+        F next = Isa::multiply_add(difference, Isa::multiply(difference, lanes.signs[v]), distance);
+        next = coded(larger(floor, next), candidate.code);
+        for (int s = 0; s < K; ++s) {
+          const F nearer = Isa::minimum(nearest[v][s], next);
+          next = larger(nearest[v][s], next);
+          nearest[v][s] = nearer;
+        }
+      }
+    }
+    unsigned open = 0;
+    for (int v = 0; v < J; ++v) {
+      F bound = lanes.bound(v, margin[i], nearest[v][k - 1]);
+      bound = Isa::multiply_add(Isa::broadcast(0x1p-17f), nearest[v][k], bound);
+      unsigned left = Isa::less(bound, Isa::subtract(nearest[v][k], nearest[v][k - 1]));
+      open |= (~left & Isa::all) << (v * Isa::width);
+      F code[k];
+      for (int s = 0; s < k; ++s) code[s] = code_of(nearest[v][s]);
+      unsigned won[flip_classes];  // lanes in which a class has more votes than those before it
+      F most = zero;
+      for (std::size_t c = 0; c < n_classes; ++c) {
+        const F wanted = Isa::broadcast(static_cast<float>(c));
+        F total = zero;
+        for (int s = 0; s < k; ++s) {
+          const F apart = Isa::magnitude(Isa::subtract(code[s], wanted));
+          total = Isa::add(total, larger(zero, Isa::subtract(one, apart)));
+        }
+        won[c] = Isa::less(most, total);
+        most = larger(most, total);
+      }
+      for (std::size_t c = n_classes; c-- > 0 && left != 0;) {
+        const unsigned here = left & won[c];
+        left ^= here;
+        if (!votes.hits_only) {
+          Isa::count(counts + (counter * n_classes + c) * flip_lanes + v * Isa::width, here);
+        } else if (c == counter % n_classes) {
+          Isa::count(counts + counter * flip_lanes + v * Isa::width, here);
+        }
+      }
+    }
+    unsure[t] = static_cast<std::uint16_t>(open);
+  }
+}
+
+void flips_votes(const float* values, const float* sign, const float* margin, const float* spread,
+                 const FlipVotes& votes, std::int32_t* counts, std::uint16_t* unsure) {
+  switch (votes.n_neighbors) {
+    case 2: return votes_of<3>(values, sign, margin, spread, votes, counts, unsure);
+    case 3: return votes_of<4>(values, sign, margin, spread, votes, counts, unsure);
+    case 4: return votes_of<5>(values, sign, margin, spread, votes, counts, unsure);
+    default: return votes_of<6>(values, sign, margin, spread, votes, counts, unsure);
+  }
+}
+
 template <bool scaled>
 BITSIEVE_INLINE double sum_squares(const double* a, const double* b, const double* factors,
                                    std::size_t m) {
@@ -121,5 +262,5 @@ double squared_distance(const double* a, const double* b, const double* factors,
 
 }  // namespace neighbor
 
-const NeighborKernels neighbor_kernels = {neighbor::scale_rows, neighbor::rectangle,
+const NeighborKernels neighbor_kernels = {neighbor::scale_rows, neighbor::rectangle, neighbor::flips_votes,
                                           neighbor::squared_distance};

@@ -48,7 +48,7 @@ class KnnFitness : public GramFitness {
 
  private:
   struct Finder;  // a worker
-  class Flips;
+  class BaseDistances;
 
   void predict_streaming(const Word* mask, const Splits& splits, int n_threads,
                          const Answer& answer);

@@ -38,10 +38,15 @@ class ScaledKnnFitness : public MaskFitness {
                Worker& worker, const Answer& answer) override;
   bool is_certain() const override { return options_.n_neighbors == 1; }
   bool takes_all_threads() const override;
+  bool evaluate_neighbors(const Word* base, const std::int64_t* flips, std::size_t n_masks,
+                          const TargetSplits& at, const Scorer& scorer, int n_threads,
+                          double* scores, bool* declined) override;
+  Counters count() const override { return {{"flips_open", flips_open_}}; }
   void forget_states() override;
 
  private:
   struct Finder;  // a worker
+  class BaseDistances;
 
   void predict_parts(const Splits& splits, const ScaleView& scales, const ScaledPart* parts,
                      std::size_t n_parts, Finder& finder, const Answer& answer) const;
@@ -55,6 +60,7 @@ class ScaledKnnFitness : public MaskFitness {
   KnnOptions options_;
   ScalerOptions scaler_;
   std::unique_ptr<FoldScales> scales_;
+  std::uint64_t flips_open_ = 0;
 };
 
 }  // namespace bitsieve

@@ -15,6 +15,10 @@
 
 namespace bitsieve {
 
+// The inverse of a scale in float32, NaN where products of values of size `most`, so scaled, might
+// leave its range.
+float scaled_weight(double inverse, double most);
+
 // Some tests of one split: places [first, first + count) of Splits::test_samples.
 struct ScaledPart {
   std::size_t split;

@@ -56,9 +56,20 @@ class RidgeFitness : public SolverFitness {
   void predict(const Word* masks, std::size_t index, const TargetSplits& at, int n_threads,
                Worker& worker, const Answer& answer) override;
   void forget_states() override;
+  // Of scores of classes under weights that do not vary.
+  bool evaluate_neighbors(const Word* base, const std::int64_t* flips, std::size_t n_masks,
+                          const TargetSplits& at, const Scorer& scorer, int n_threads,
+                          double* scores, bool* declined) override;
+  Counters count() const override {
+    Counters out = SolverFitness::count();
+    out.emplace_back("flips_open", flips_open_);
+    return out;
+  }
 
  private:
   struct Own;  // a worker
+  struct Flips;
+  struct FlipScratch;
 
   // How a mask of k features is answered: a function of k, the splits and the weights.
   enum class Way : std::uint8_t { declined, dual, primal, dual_each, primal_each, moments };
@@ -74,6 +85,11 @@ class RidgeFitness : public SolverFitness {
   double make_kernel(const Word* mask, std::size_t k, Own& own) const;
   // Each writes the predictions of all test samples; false where a matrix is too near singular.
   bool solve_dual(const RidgePlan& plan, Own& own) const;
+  // M in own.inverse, M y in own.products.
+  bool invert_dual(const RidgePlan& plan, Own& own) const;
+  // M_LL in own.block, (M y)_L in own.right.
+  void gather_block(const std::int32_t* left, std::size_t l, const double* inverse, std::size_t ld,
+                    const double* products, Own& own) const;
   bool solve_primal(const RidgePlan& plan, Own& own) const;
   bool solve_dual_each(const RidgePlan& plan, Own& own) const;
   bool solve_primal_each(const RidgePlan& plan, Own& own) const;
@@ -87,10 +103,24 @@ class RidgeFitness : public SolverFitness {
   void gather_columns(Own& own) const;
   void answer_all(const TargetSplits& at, const Own& own, const Answer& answer) const;
 
+  // One-flip neighbors: what they share, 16 of them, their classes, and those that stay open.
+  bool prepare_flips(const Word* base, const TargetSplits& at, int n_threads, Flips& common,
+                     Own& own);
+  void flip_block(const Flips& common, const Word* base, const std::int64_t* flips,
+                  std::size_t count, const TargetSplits& at, const Scorer& scorer, FlipScratch& own,
+                  double* scores, char* open) const;
+  void decide(const Flips& common, std::size_t s, const std::int32_t* left,
+              const double* residuals, const double* v, const double* change, const double* slack,
+              const double* steady, std::int32_t* codes, double* unsure) const;
+  void answer_open(const Word* base, const std::int64_t* flips, const std::vector<char>& open,
+                   const TargetSplits& at, const Scorer& scorer, int n_threads, double* scores,
+                   bool* declined);
+
   RidgeSettings settings_;
   Moments moments_;
   const CenteredColumns* columns_ = nullptr;  // of gram_, from the first batch on
   std::size_t n_targets_, ld_targets_;
+  std::uint64_t flips_open_ = 0;
 };
 
 }  // namespace bitsieve

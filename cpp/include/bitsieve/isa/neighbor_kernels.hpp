@@ -10,6 +10,30 @@ namespace bitsieve {
 
 inline constexpr std::size_t rectangle_rows = 8;  // rows of a rectangle come in multiples of it
 
+inline constexpr std::size_t vote_neighbors = 5;  // most neighbors of flips_votes
+
+struct FlipTest;
+
+// A sample by its distance from another under the base mask, and its class, below 16.
+struct VoteCandidate {
+  float distance;
+  std::int32_t sample;
+  std::uint32_t code;
+};
+
+// Tests of one-flip masks whose several nearest neighbors vote.
+struct FlipVotes {
+  const FlipTest* tests;
+  std::size_t n_tests;
+  const VoteCandidate* candidates;  // [rows][n_candidates], ascending distances
+  std::size_t n_candidates;
+  const std::uint64_t* training;  // [n_samples][n_words] splits that train on a sample
+  std::size_t n_words;
+  std::size_t first_split;  // that of counter 0
+  std::size_t n_counters, n_classes, n_neighbors;
+  bool hits_only;
+};
+
 struct NeighborKernels {
   // Some columns of chosen rows of a feature-major table, weighted twice over: with
   // x = table[features[k] * ld + j] and w = weights[k]
@@ -30,6 +54,17 @@ struct NeighborKernels {
                     std::size_t m, const std::int32_t* rows, std::size_t n_rows,
                     const float* scaled, std::size_t width, float* out, std::size_t ldo,
                     bool fresh);
+
+  // One-flip neighbors whose nearest 2 to vote_neighbors vote, flip_lanes features at a time: as
+  // flips_nearest and flips_class of kernels.hpp, by FlipVotes::hits_only, with their values, signs,
+  // margins (at least 2^-98 each) and spreads; a tied vote goes to the lowest class. A class is
+  // carried in the last 4 bits of a distance. Undecided is what its bound, 2^-17 of the distance and
+  // more, leaves open between the last neighbor and the next.
+  // Cost: 2 n_neighbors + 9 vector operations a (pair, 16 features), of pairs that are not farther
+  // under the base mask than the neighbors found before; n_classes * n_neighbors * 4 a test.
+  void (*flips_votes)(const float* values, const float* sign, const float* margin,
+                      const float* spread, const FlipVotes& votes, std::int32_t* counts,
+                      std::uint16_t* unsure);
 
   // The sum over k < m of ((a[k] - b[k]) * factors[k])^2, without factors where they are null: eight
   // partial sums by k modulo 8, added pairwise, each operation rounded (ExactDistance).

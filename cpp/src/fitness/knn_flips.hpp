@@ -1,0 +1,118 @@
+// All one-flip neighbors of a mask in one pass over the table, whatever the base distances are of.
+//
+//   FlipSource  the distances of the base mask, a panel of tests at a time, and the exact re-check.
+//   FlipPass    walks the panels: 16 flips a call of a kernel, which decides what its bound lets it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bitsieve/core/aligned.hpp"
+#include "bitsieve/core/mask.hpp"
+#include "bitsieve/core/parallel.hpp"
+#include "bitsieve/core/table.hpp"
+#include "bitsieve/fitness/scores.hpp"
+#include "bitsieve/fitness/target.hpp"
+#include "bitsieve/isa/kernels.hpp"
+
+namespace bitsieve {
+
+inline constexpr std::size_t most_voters = vote_neighbors;  // neighbors that a pass can count
+
+// What the margins of a pass for k neighbors must not be below.
+inline double least_margin(std::size_t k) { return k > 1 ? 0x1p-98 : 0x1p-120; }
+
+// Tests and candidates in the kernel's layout: for each split its training samples, grouped by
+// class and then once more, so that "all other classes" is one run too. Tests are in the order of
+// Splits::test_samples; their counters are split * n_classes + class.
+struct FlipLayout {
+  std::vector<FlipTest> tests;
+  std::vector<std::int32_t> candidates;
+  std::vector<std::int32_t> class_begin;  // [n_splits][n_classes + 1]
+
+  static bool fits(const Splits& splits);
+  FlipLayout() = default;
+  FlipLayout(const Splits& splits, const Target& target);
+};
+
+// Tests of a panel whose flipped features have the same scales: one call of a kernel.
+struct FlipGroup {
+  std::size_t first, count;  // of FlipPanel::tests
+  std::size_t split;         // of the scales
+  std::size_t counter;       // what the counters of its tests count from
+  std::size_t n_counters;    // in units of a class of a split
+  const std::int32_t* class_begin;
+  const float* margin;  // [n_samples]
+};
+
+struct FlipPanel {
+  std::size_t n_rows = 0;
+  AlignedVector<float> distances;  // [n_rows][ld] under the base mask
+  std::vector<FlipTest> tests;
+  std::vector<FlipGroup> groups;
+  std::vector<float> margins;
+};
+
+// What a thread of a pass owns.
+struct FlipScratch {
+  AlignedVector<float> values, scaled;
+  std::vector<std::int32_t> counts;
+  std::vector<std::uint16_t> unsure;
+  std::vector<std::int32_t> features, votes;
+  std::vector<double> factors;
+  std::vector<std::pair<double, std::size_t>> found;
+  std::vector<double> approximate;
+  ScoreScratch scores;
+};
+
+class FlipSource {
+ public:
+  virtual ~FlipSource() = default;
+  virtual std::size_t n_panels() const = 0;
+  virtual void make(std::size_t panel, int n_threads, FlipPanel& out) = 0;
+
+  // What differences of a feature are multiplied by in a split; none: by 1.
+  virtual bool is_scaled() const { return false; }
+  virtual double factor(std::size_t, std::size_t) const { return 1; }
+
+  // The exact squared distance over features in ascending order.
+  virtual double distance(std::size_t i, std::size_t j, std::size_t split,
+                          FlipScratch& scratch) const = 0;
+};
+
+class FlipPass {
+ public:
+  FlipPass(const TableView& table, const Target& target, const TargetSplits& at,
+           const Scorer& scorer, const FlipLayout& layout, const Word* base, std::size_t n_words,
+           std::size_t n_neighbors);
+
+  // Scores of base XOR each flip but where the mask is empty then: score_empty writes those.
+  // Returns how many (test, flip) pairs the exact re-check had to decide.
+  std::uint64_t run(FlipSource& source, const std::int64_t* flips, std::size_t n_masks,
+                    int n_threads, double* scores, FunctionRef<double*> score_empty);
+
+ private:
+  std::uint64_t block(const FlipSource& source, const FlipPanel& panel, const std::int64_t* flips,
+                      std::size_t lanes, FlipScratch& worker, std::int32_t* hits) const;
+  void count_group(const FlipPanel& panel, const FlipGroup& group, const float* values,
+                   const float* sign, const float* spread, FlipScratch& worker) const;
+  std::size_t recheck(const FlipSource& source, const FlipPanel& panel, const FlipGroup& group,
+                      const FlipTest& test, std::size_t flip, double factor, const float* values,
+                      std::size_t lane, float sign, FlipScratch& worker) const;
+  void order_candidates(const FlipPanel& panel, int n_threads);
+
+  const TableView& table_;
+  const Target& target_;
+  TargetSplits at_;
+  const Splits& splits_;
+  const Scorer& scorer_;
+  const FlipLayout& layout_;
+  const Word* base_;
+  bool hits_only_;
+  std::size_t n_neighbors_, n_classes_, width_, n_counters_;
+  std::vector<std::int32_t> base_features_, hits_;
+  std::vector<VoteCandidate> order_;  // [n_rows][n_samples], nearest first
+};
+
+}  // namespace bitsieve
