@@ -65,12 +65,28 @@ bool RidgeFitness::is_primal(std::size_t k, std::size_t n_train) const {
   return k < n;
 }
 
+// Whether a batch is planned for matrices of such masks. Without a penalty that depends on the size of
+// training parts, which of fresh folds is known at the mask alone: half of the samples is surely less.
+bool RidgeFitness::takes_matrix(std::size_t k) const {
+  if (!gram_.has_matrices()) return false;
+  if (settings_.alpha > 0) return !is_primal(k, 0);
+  if (!settings_.least_norm) return false;
+  std::size_t least = table().view().n_samples / 2;
+  if (source().is_fixed()) {
+    const std::vector<std::int32_t>& sizes = source().fixed().n_train;
+    least = static_cast<std::size_t>(*std::min_element(sizes.begin(), sizes.end()));
+  }
+  const std::vector<double>& weights = target().weights;
+  const auto zeros = std::count(weights.begin(), weights.end(), 0.0);
+  return k + static_cast<std::size_t>(zeros) + (settings_.fit_intercept ? 1 : 0) > least;
+}
+
 RidgeFitness::Way RidgeFitness::way_of(std::size_t k, const RidgePlan& plan) const {
   const double n = static_cast<double>(table().view().n_samples), m = static_cast<double>(k);
   if (plan.least_train == 0) return Way::declined;
   if (settings_.alpha == 0) {
     const bool is_short = !is_primal(k, plan.least_train);
-    if (is_short && (!settings_.least_norm || !gram_.has_matrices())) return Way::declined;
+    if (is_short && (!settings_.least_norm || !takes_matrix(k))) return Way::declined;
     // All samples together need not be independent where those of a training part are, as without
     // an intercept those of a centred table are not.
     if (is_short && (!settings_.fit_intercept || m + 1 < n)) return Way::dual_each;
@@ -104,12 +120,12 @@ void RidgeFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<st
     if (k == 0) continue;
     const Way way = way_of(k, plan);
     any = any || way == Way::dual || way == Way::dual_each ||
-          (!shared && (settings_.alpha == 0 || !is_primal(k, 0)));
+          (!shared && takes_matrix(k));
     (way == Way::moments ? moments : columns) = true;
   }
   if (moments) moments_.prepare(batch.masks, batch.n_masks, shared ? &at : nullptr, n_threads);
   if (columns || any) columns_ = &gram_.columns(n_threads);  // before threads ask
-  if (any && gram_.has_matrices()) {
+  if (any) {
     gram_.plan(batch, n_threads, costs);
   } else {
     MaskFitness::prepare(batch, n_threads, costs);

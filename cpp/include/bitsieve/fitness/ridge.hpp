@@ -77,6 +77,7 @@ class RidgeFitness : public SolverFitness {
   bool takes_moments(const RidgePlan& plan) const;
   double cost_of_moments(std::size_t k, const RidgePlan& plan) const;
   bool is_primal(std::size_t k, std::size_t n_train) const;
+  bool takes_matrix(std::size_t k) const;
 
   const RidgePlan& plan_for(const TargetSplits& at, Own& own) const;
   void prepare_targets(const RidgePlan& plan, Own& own) const;
