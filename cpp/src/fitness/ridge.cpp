@@ -32,6 +32,11 @@ RidgeFitness::RidgeFitness(std::shared_ptr<const Table> table, Target target, Sp
                            const RidgeSettings& settings)
     : SolverFitness(std::move(table), std::move(target), std::move(source)),
       settings_(settings),
+      // Where the kernel does not see a shift, values are measured from amid those of a part.
+      scales_(this->table(), settings.scaler,
+              settings.fit_intercept || settings.kernel == RidgeSettings::Kernel::rbf
+                  ? FoldScales::Origin::middle
+                  : FoldScales::Origin::center),
       n_targets_(this->target().n_classes > 2 ? this->target().n_classes : 1),
       ld_targets_(algebra_ld(n_targets_)) {
   if (!kernels().has_fma) {
@@ -50,7 +55,7 @@ RidgeFitness::RidgeFitness(std::shared_ptr<const Table> table, Target target, Sp
 }
 
 std::unique_ptr<MaskFitness::Worker> RidgeFitness::make_worker() const {
-  return std::make_unique<Own>();
+  return std::make_unique<Own>(table());
 }
 
 // ---- ways -----------------------------------------------------------------------------------
@@ -102,6 +107,19 @@ RidgeFitness::Way RidgeFitness::way_of(std::size_t k, const RidgePlan& plan) con
 
 void RidgeFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs) {
   columns_ = &gram_.columns(n_threads);  // before threads ask
+  if (!scales_.is_none()) {
+    const bool shared = source().is_fixed() ||
+                        std::all_of(batch.seeds, batch.seeds + batch.n_masks,
+                                    [&](std::uint64_t seed) { return seed == batch.seeds[0]; });
+    if (shared) {
+      const TargetSplits at = splits_for(batch.seeds[0], *workers(n_threads)[0]);
+      scales_.prepare(batch.masks, batch.n_masks, &at, n_threads);
+    } else {
+      scales_.prepare(batch.masks, batch.n_masks, nullptr, n_threads);
+    }
+    MaskFitness::prepare(batch, n_threads, costs);
+    return;
+  }
   bool any = false;
   for (std::size_t m = 0; m < batch.n_masks; ++m) {
     const std::size_t k = count_bits(batch.masks + m * n_words(), n_words());
@@ -162,7 +180,9 @@ void RidgeFitness::predict(const Word* masks, std::size_t index, const TargetSpl
   const RidgePlan& plan = plan_for(at, own);
   Way way = way_of(k, plan);
   bool fine = false;
-  if (way == Way::primal || way == Way::primal_each) {
+  if (!scales_.is_none()) {
+    fine = way != Way::declined && solve_scaled(at, plan, way, n_threads, own);
+  } else if (way == Way::primal || way == Way::primal_each) {
     gather_columns(own);
     fine = way == Way::primal ? solve_primal(plan, own) : solve_primal_each(plan, own);
   } else if (way != Way::declined) {

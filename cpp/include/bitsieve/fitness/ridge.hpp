@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "bitsieve/fitness/fold_scales.hpp"
 #include "bitsieve/fitness/ridge_plan.hpp"
 #include "bitsieve/fitness/solver_fitness.hpp"
 
@@ -33,6 +34,7 @@ struct RidgeSettings {
   double gamma = 0;                   // of rbf and polynomial; 0: one over the size of a mask
   int degree = 3;
   double coef0 = 1;
+  ScalerOptions scaler;  // of the features, fitted to each training part
 };
 
 class RidgeFitness : public SolverFitness {
@@ -53,7 +55,11 @@ class RidgeFitness : public SolverFitness {
   std::unique_ptr<Worker> make_worker() const override;
   void predict(const Word* masks, std::size_t index, const TargetSplits& at, int n_threads,
                Worker& worker, const Answer& answer) override;
-  // Of scores of classes under weights that do not vary.
+  void forget_states() override {
+    SolverFitness::forget_states();
+    scales_.forget();
+  }
+  // Of scores of classes under weights that do not vary, without a scaler.
   bool evaluate_neighbors(const Word* base, const std::int64_t* flips, std::size_t n_masks,
                           const TargetSplits& at, const Scorer& scorer, int n_threads,
                           double* scores, bool* declined) override;
@@ -89,6 +95,11 @@ class RidgeFitness : public SolverFitness {
   bool solve_primal(const RidgePlan& plan, Own& own) const;
   bool solve_dual_each(const RidgePlan& plan, Own& own) const;
   bool solve_primal_each(const RidgePlan& plan, Own& own) const;
+  bool solve_primal_split(const RidgePlan& plan, std::size_t s, Own& own) const;
+  // Features that are scaled in each split by themselves: all splits side by side, or one by one.
+  bool solve_scaled(const TargetSplits& at, const RidgePlan& plan, Way way, int n_threads,
+                    Own& own) const;
+  const double* scaled_kernel(const double* gram, std::size_t k, Own& own) const;
   bool solve_dual_split(const RidgePlan& plan, std::size_t s, const double* kernel,
                         std::size_t ld, Own& own) const;
   // The predictions of split s from M_LL in own.block and (M y)_L in own.right. Declined, where
@@ -112,6 +123,7 @@ class RidgeFitness : public SolverFitness {
                    bool* declined);
 
   RidgeSettings settings_;
+  FoldScales scales_;
   const CenteredColumns* columns_ = nullptr;  // of gram_, from the first batch on
   std::size_t n_targets_, ld_targets_;
   std::uint64_t flips_open_ = 0;
