@@ -74,7 +74,7 @@ def bayes(**changes: Any) -> dict[str, Any]:
     return arguments | {"alpha": 0.5, "fit_prior": True, "log_prior": np.zeros(2)} | changes
 
 
-OF_RIDGE = {name: value for name, value in knn().items() if name not in OF_KNN} | {
+OF_RIDGE = {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN} | {
     "kernel": "linear",
     "alpha": 1.0,
     "fit_intercept": True,

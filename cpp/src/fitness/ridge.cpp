@@ -64,12 +64,28 @@ bool RidgeFitness::is_primal(std::size_t k, std::size_t n_train) const {
   return k < n;
 }
 
+// Whether a batch is planned for matrices of such masks. Without a penalty that depends on the size of
+// training parts, which of fresh folds is known at the mask alone: half of the samples is surely less.
+bool RidgeFitness::takes_matrix(std::size_t k) const {
+  if (!gram_.has_matrices()) return false;
+  if (settings_.alpha > 0) return !is_primal(k, 0);
+  if (!settings_.least_norm) return false;
+  std::size_t least = table().view().n_samples / 2;
+  if (source().is_fixed()) {
+    const std::vector<std::int32_t>& sizes = source().fixed().n_train;
+    least = static_cast<std::size_t>(*std::min_element(sizes.begin(), sizes.end()));
+  }
+  const std::vector<double>& weights = target().weights;
+  const auto zeros = std::count(weights.begin(), weights.end(), 0.0);
+  return k + static_cast<std::size_t>(zeros) + (settings_.fit_intercept ? 1 : 0) > least;
+}
+
 RidgeFitness::Way RidgeFitness::way_of(std::size_t k, const RidgePlan& plan) const {
   const double n = static_cast<double>(table().view().n_samples), m = static_cast<double>(k);
   if (plan.least_train == 0) return Way::declined;
   if (settings_.alpha == 0) {
     const bool is_short = !is_primal(k, plan.least_train);
-    if (is_short && (!settings_.least_norm || !gram_.has_matrices())) return Way::declined;
+    if (is_short && (!settings_.least_norm || !takes_matrix(k))) return Way::declined;
     // All samples together need not be independent where those of a training part are, as without
     // an intercept those of a centred table are not.
     if (is_short && (!settings_.fit_intercept || m + 1 < n)) return Way::dual_each;
@@ -89,9 +105,9 @@ void RidgeFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<st
   bool any = false;
   for (std::size_t m = 0; m < batch.n_masks; ++m) {
     const std::size_t k = count_bits(batch.masks + m * n_words(), n_words());
-    any = any || (k > 0 && (settings_.alpha == 0 || !is_primal(k, 0)));
+    any = any || (k > 0 && takes_matrix(k));
   }
-  if (any && gram_.has_matrices()) {
+  if (any) {
     gram_.plan(batch, n_threads, costs);
   } else {
     MaskFitness::prepare(batch, n_threads, costs);

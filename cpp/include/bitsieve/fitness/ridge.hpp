@@ -72,6 +72,7 @@ class RidgeFitness : public SolverFitness {
   enum class Way : std::uint8_t { declined, dual, primal, dual_each, primal_each };
   Way way_of(std::size_t k, const RidgePlan& plan) const;
   bool is_primal(std::size_t k, std::size_t n_train) const;
+  bool takes_matrix(std::size_t k) const;
 
   const RidgePlan& plan_for(const TargetSplits& at, Own& own) const;
   void prepare_targets(const RidgePlan& plan, Own& own) const;
