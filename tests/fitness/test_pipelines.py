@@ -85,6 +85,7 @@ def test_it_is_scikit_learns_whatever_the_scaler(case: Any, one_blas_thread: Non
     for n, p, cv, scalers in (
         (45, 12, RepeatedStratifiedKFold(n_splits=3, n_repeats=1, random_state=0), SCALERS),
         (76, 99, RepeatedStratifiedKFold(n_splits=4, n_repeats=1, random_state=0), SCALERS[::3]),
+        (240, 9, ShuffleSplit(2, test_size=0.3, random_state=0), SCALERS[::2]),
         (40, 90, ShuffleSplit(2, train_size=0.5, test_size=0.3, random_state=0), SCALERS[1::4]),
     ):
         X, y = _table(n, p)
