@@ -121,7 +121,7 @@ def test_features_that_are_constant_or_far_away(case: Any, one_blas_thread: None
     X[:, 6] = rng.integers(0, 2, 42)
     masks = _masks(14, 3)
     splits = list(RepeatedStratifiedKFold(n_splits=3, n_repeats=1, random_state=0).split(X, y))
-    # Of values that stay far from zero scikit-learn's distances, and decisions of LDA, are rounding.
+    # Of values far from zero its distances, and the decisions of its LDA, are rounding alone.
     is_rough = isinstance(model, (KernelRidge, LinearDiscriminantAnalysis))
     for scaler in SCALERS[:4:3] if is_rough else SCALERS[::2]:
         estimator = make_pipeline(scaler, model)
