@@ -32,6 +32,11 @@ RidgeFitness::RidgeFitness(std::shared_ptr<const Table> table, Target target, Sp
                            const RidgeSettings& settings)
     : SolverFitness(std::move(table), std::move(target), std::move(source)),
       settings_(settings),
+      // Where the kernel does not see a shift, values are measured from amid those of a part.
+      scales_(this->table(), settings.scaler,
+              settings.fit_intercept || settings.kernel == RidgeSettings::Kernel::rbf
+                  ? FoldScales::Origin::middle
+                  : FoldScales::Origin::center),
       moments_(this->table(), this->target()),
       n_targets_(this->target().n_classes > 2 ? this->target().n_classes : 1),
       ld_targets_(algebra_ld(n_targets_)) {
@@ -51,7 +56,7 @@ RidgeFitness::RidgeFitness(std::shared_ptr<const Table> table, Target target, Sp
 }
 
 std::unique_ptr<MaskFitness::Worker> RidgeFitness::make_worker() const {
-  return std::make_unique<Own>();
+  return std::make_unique<Own>(table());
 }
 
 // ---- ways -----------------------------------------------------------------------------------
@@ -113,6 +118,12 @@ void RidgeFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<st
                                          [&](std::uint64_t seed) { return seed == batch.seeds[0]; });
   Own& first = static_cast<Own&>(*workers(n_threads)[0]);
   const TargetSplits at = splits_for(batch.seeds[0], first);
+  if (!scales_.is_none()) {
+    columns_ = &gram_.columns(n_threads);  // before threads ask
+    scales_.prepare(batch.masks, batch.n_masks, shared ? &at : nullptr, n_threads);
+    MaskFitness::prepare(batch, n_threads, costs);
+    return;
+  }
   const RidgePlan& plan = plan_for(at, first);
   bool any = false, columns = !shared, moments = !shared;  // other splits may go other ways
   for (std::size_t m = 0; m < batch.n_masks; ++m) {
@@ -134,6 +145,7 @@ void RidgeFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<st
 
 void RidgeFitness::forget_states() {
   SolverFitness::forget_states();
+  scales_.forget();
   moments_.forget();
 }
 
@@ -185,7 +197,9 @@ void RidgeFitness::predict(const Word* masks, std::size_t index, const TargetSpl
   const RidgePlan& plan = plan_for(at, own);
   Way way = way_of(k, plan);
   bool fine = false;
-  if (way == Way::moments) {
+  if (!scales_.is_none()) {
+    fine = way != Way::declined && solve_scaled(at, plan, way, n_threads, own);
+  } else if (way == Way::moments) {
     fine = solve_moments(plan, moments_.make(mask, at, n_threads, own.moments), own);
   } else if (way == Way::primal || way == Way::primal_each) {
     gather_columns(own);

@@ -17,6 +17,7 @@
 #include <memory>
 #include <vector>
 
+#include "bitsieve/fitness/fold_scales.hpp"
 #include "bitsieve/fitness/moments.hpp"
 #include "bitsieve/fitness/ridge_plan.hpp"
 #include "bitsieve/fitness/solver_fitness.hpp"
@@ -35,6 +36,7 @@ struct RidgeSettings {
   double gamma = 0;                   // of rbf and polynomial; 0: one over the size of a mask
   int degree = 3;
   double coef0 = 1;
+  ScalerOptions scaler;  // of the features, fitted to each training part
 };
 
 class RidgeFitness : public SolverFitness {
@@ -56,7 +58,7 @@ class RidgeFitness : public SolverFitness {
   void predict(const Word* masks, std::size_t index, const TargetSplits& at, int n_threads,
                Worker& worker, const Answer& answer) override;
   void forget_states() override;
-  // Of scores of classes under weights that do not vary.
+  // Of scores of classes under weights that do not vary, without a scaler.
   bool evaluate_neighbors(const Word* base, const std::int64_t* flips, std::size_t n_masks,
                           const TargetSplits& at, const Scorer& scorer, int n_threads,
                           double* scores, bool* declined) override;
@@ -94,6 +96,11 @@ class RidgeFitness : public SolverFitness {
   bool solve_primal(const RidgePlan& plan, Own& own) const;
   bool solve_dual_each(const RidgePlan& plan, Own& own) const;
   bool solve_primal_each(const RidgePlan& plan, Own& own) const;
+  bool solve_primal_split(const RidgePlan& plan, std::size_t s, Own& own) const;
+  // Features that are scaled in each split by themselves: all splits side by side, or one by one.
+  bool solve_scaled(const TargetSplits& at, const RidgePlan& plan, Way way, int n_threads,
+                    Own& own) const;
+  const double* scaled_kernel(const double* gram, std::size_t k, Own& own) const;
   bool solve_moments(const RidgePlan& plan, const MaskMoments& moments, Own& own) const;
   bool solve_dual_split(const RidgePlan& plan, std::size_t s, const double* kernel,
                         std::size_t ld, Own& own) const;
@@ -118,6 +125,7 @@ class RidgeFitness : public SolverFitness {
                    bool* declined);
 
   RidgeSettings settings_;
+  FoldScales scales_;
   Moments moments_;
   const CenteredColumns* columns_ = nullptr;  // of gram_, from the first batch on
   std::size_t n_targets_, ld_targets_;
