@@ -221,7 +221,7 @@ def test_batches_of_shrunken_centroids_agree_with_single_masks_in_every_bit() ->
 
 
 def test_many_samples_need_no_gram_matrix(one_blas_thread: None) -> None:
-    X, y = _table(1601, 6, 3)
+    X, y = _table(601, 6, 3)
     fitness = compile(NearestCentroid(), X, y, cv=3, n_jobs=1)
     assert isinstance(fitness, AdditiveCentroidFitness)
     masks = _masks(6, 12)[1:]
