@@ -417,6 +417,7 @@ class RidgeFitness(MaskFitness):
         gamma: float = 0.0,
         degree: int = 3,
         coef0: float = 1.0,
+        scaler: ScalerOptions = ...,
     ) -> None: ...
 
 class LdaFitness(MaskFitness):

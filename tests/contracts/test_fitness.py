@@ -81,6 +81,8 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("ridge", RidgeClassifier(), {"scoring": "f1_macro", **FRESH}),
     ("ridge", RidgeClassifier(class_weight="balanced"), {"groups": True}),
     ("ridge", Ridge(), {"scoring": "r2", **FRESH}),
+    ("ridge", make_pipeline(StandardScaler(), RidgeClassifier()), {}),
+    ("ridge", make_pipeline(RobustScaler(), Ridge()), {"scoring": "r2", **FRESH}),
     ("ridge", LinearRegression(), {}),
     ("ridge", KernelRidge(kernel="rbf"), {"scoring": "neg_mean_absolute_error"}),
     (None, Lasso(0.1), {"scoring": "r2", "cv": 2}),
