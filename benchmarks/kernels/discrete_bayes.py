@@ -74,7 +74,7 @@ def compare(name: str, n: int, p: int, n_masks: int, **options: Any) -> None:
     batch = Masks.from_bool(masks)
     found: list[Any] = []
     ours = seconds(lambda: found.append(fitness.evaluate(batch, seeds))) / n_masks
-    few = max(1, min(n_masks, int(2e7 / (n * p))))
+    few = max(1, min(n_masks, int(6e7 / (n * p * fitness.n_splits))))
     theirs = []
     for m in range(min(few, 8)):
         cv = fitness.splits(m if options.get("resample") else 0)
