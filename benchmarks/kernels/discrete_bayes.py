@@ -3,8 +3,8 @@
     python benchmarks/kernels/discrete_bayes.py [--masks 256] [--models bernoulli,multinomial]
 
 Batches of new random half masks, 5-fold, three classes, one thread each, processor time;
-scikit-learn's is that of a few masks of the same batch. Then fresh folds for each mask, probabilities in place of
-classes, and all one-flip neighbors of a mask.
+scikit-learn's is that of a few masks of the same batch. Then fresh folds for each mask,
+probabilities in place of classes, and all one-flip neighbors of a mask.
 """
 
 from __future__ import annotations

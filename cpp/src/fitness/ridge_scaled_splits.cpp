@@ -35,7 +35,7 @@ bool RidgeFitness::solve_scaled(const TargetSplits& at, const RidgePlan& plan, W
   const std::size_t n = table().view().n_samples, ld = table().view().ld;
   const std::size_t k = own.features.size();
   const ScaleView view = scales_.view(own.features, at, own.scales, n_threads);
-  if (way == Way::primal || way == Way::primal_each) {
+  if (way == Way::primal || way == Way::primal_each || way == Way::moments) {
     const double* values = table().doubles(n_threads);
     double* columns = ridge_detail::grow(own.columns, k * ld);
     for (std::size_t s = 0; s < plan.n_splits(); ++s) {

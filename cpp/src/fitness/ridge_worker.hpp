@@ -44,6 +44,8 @@ struct RidgeFitness::Own : MaskFitness::Worker {
   RidgePlan plan;
   SolverMatrix matrix;
   SolverShift shift;
+  MaskMoments moments;
+  std::vector<double> answers;  // of moments, of a split
   std::vector<std::int32_t> features;
   double trace = 0;  // of the kernel matrix
 
