@@ -13,6 +13,8 @@ from each import each, each_isa
 from sklearn.metrics import make_scorer, max_error
 from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from bitsieve import Masks, _core
 from bitsieve.fitness import compile
@@ -112,6 +114,23 @@ def test_many_samples(n: int) -> None:
         expected = [twin_knn.weighed(d, numbers, 0, s, 3, weights) for s in fitness.splits()]
         given = _outputs(fitness, mask[None])[1][0]
         np.testing.assert_array_equal(given, np.concatenate(expected))
+
+
+def test_many_samples_of_few_features_are_left_to_trees() -> None:
+    X, y = np.zeros((50_001, 2), np.float32), np.arange(50_001) % 2
+    X[:, 0] = y
+    cv = [(np.arange(9), np.arange(9, 18))]
+    for estimator in (
+        KNeighborsRegressor(2),
+        KNeighborsClassifier(2, weights="distance"),
+        make_pipeline(StandardScaler(), KNeighborsClassifier(1)),
+    ):
+        scoring = "r2" if isinstance(estimator, KNeighborsRegressor) else "accuracy"
+        reason = str(compile(estimator, X, y, cv=cv, scoring=scoring).fallback_reason)
+        assert "more than 50,000 samples of at most 30 features have no kernel" in reason
+        few = compile(estimator, X[:-1], y[:-1], cv=cv, scoring=scoring)
+        assert few.kernel == "knn"
+    assert compile(KNeighborsClassifier(2), X, y, cv=cv).kernel == "knn"
 
 
 @each(
