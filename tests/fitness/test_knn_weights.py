@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import tables
 import twin_knn
 from each import each, each_isa
 from sklearn.metrics import make_scorer, max_error
-from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit, cross_val_score
+from sklearn.model_selection import RepeatedKFold, ShuffleSplit, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -54,7 +53,7 @@ def test_the_twin_in_every_bit(isa: str, kind: str) -> None:
 
 
 @pytest.mark.usefixtures("one_blas_thread")
-@each("k", [1, 2, 5, 9])
+@each("k", [1, 5])
 @each("weights", ["uniform", "distance"])
 @each("p", [12, 40])  # scikit-learn takes a tree for few features and products for many
 def test_sklearn(k: int, weights: str, p: int) -> None:
@@ -62,7 +61,7 @@ def test_sklearn(k: int, weights: str, p: int) -> None:
     X = rng.normal(size=(N, p))
     codes = (X[:, 0] + rng.normal(size=N) > 0.3).astype(int)
     numbers = X[:, 0] - X[:, 1] + rng.normal(size=N)
-    masks = np.concatenate([rng.random((5, p)) < 0.5, np.ones((1, p), bool)])
+    masks = np.concatenate([rng.random((2, p)) < 0.5, np.ones((1, p), bool)])
     masks[:, 0] = True
     cases: list[tuple[Any, np.ndarray, Any]] = [
         *(
@@ -75,16 +74,13 @@ def test_sklearn(k: int, weights: str, p: int) -> None:
         ),
     ]
     for estimator, y, scoring in cases:
-        for cv in (KFold(4), RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)):
-            fitness = compile(estimator, X, y, scoring=scoring, cv=cv)
-            assert fitness.kernel == "knn"
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a class that a part lacks
-                expected = [
-                    cross_val_score(estimator, X[:, mask], y, scoring=scoring, cv=cv)
-                    for mask in masks
-                ]
-            np.testing.assert_allclose(fitness.evaluate_splits(masks), expected, rtol=1e-9)
+        cv = RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)
+        fitness = compile(estimator, X, y, scoring=scoring, cv=cv)
+        assert fitness.kernel == "knn"
+        expected = [
+            cross_val_score(estimator, X[:, mask], y, scoring=scoring, cv=cv) for mask in masks
+        ]
+        np.testing.assert_allclose(fitness.evaluate_splits(masks), expected, rtol=1e-9)
 
 
 def test_equal_samples_take_all_the_weight() -> None:
