@@ -74,6 +74,18 @@ def bayes(**changes: Any) -> dict[str, Any]:
     return arguments | {"alpha": 0.5, "fit_prior": True, "log_prior": np.zeros(2)} | changes
 
 
+OF_RIDGE = {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN} | {
+    "kernel": "linear",
+    "alpha": 1.0,
+    "fit_intercept": True,
+    "least_norm": False,
+    "balanced": False,
+    "gamma": 0.0,
+    "degree": 3,
+    "coef0": 1.0,
+}
+
+
 def fixed() -> Any:
     fitness = _core.KnnFitness(**knn())
     fitness.set_splits(**SPLITS)
@@ -268,6 +280,14 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         fold_scaler().measure,
         {"features": ROWS, "n_threads": 1, **SPLITS},
     ),
+    "RidgeFitness": (
+        lambda **k: _evaluate(_core.RidgeFitness(**k)),
+        OF_RIDGE | {"class_weights": np.array([1.0, 2.0])},
+    ),
+    "RidgeFitness of numbers": (
+        lambda **k: _core.RidgeFitness(**k),
+        OF_RIDGE | {"target": X[:, 0].copy(), "n_classes": 0, "stratified": False},
+    ),
     "GaussianBayesFitness": (
         lambda **k: _evaluate(_core.GaussianBayesFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
@@ -288,6 +308,31 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "CategoricalFitness": (
         lambda **k: _evaluate(_core.CategoricalFitness(**k)),
         bayes(min_categories=3),
+    ),
+    "DiagonalFitness": (
+        lambda **k: _evaluate(_core.DiagonalFitness(**k)),
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
+        | {
+            "priors": "given",
+            "given": np.array([0.25, 0.75]),
+            "plain": True,
+            "smoothing": 0.0,
+            "shrink": 0.5,
+            "halved": False,
+            "decisions": True,
+        },
+    ),
+    "LdaFitness": (
+        lambda **k: _evaluate(_core.LdaFitness(**k)),
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
+        | {
+            "solver": "lsqr",
+            "shrinkage": 0.5,
+            "tol": 1e-4,
+            "priors": np.array([0.25, 0.75]),
+            "decisions": True,
+            "scaler": _core.ScalerOptions("standard"),
+        },
     ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),

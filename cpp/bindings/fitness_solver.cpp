@@ -32,7 +32,7 @@ class PySolverGram {
 
   // The matrices (n_masks, n, n) of centred columns, whether each is a sum of integers, and what it
   // was made from: nothing (0), the kept state (1), as the first (2) or second (3) of a pair, tables of
-  // the batch (4).
+  // the batch (4), nothing in float64 (5).
   py::tuple matrices(const WordArray& words, Threads n_threads) {
     const std::size_t m = check_masks(words), n = table_->n_samples();
     Numbers grams({m, n, n});

@@ -398,6 +398,65 @@ class CategoricalFitness(MaskFitness):
         min_categories: int,
     ) -> None: ...
 
+class RidgeFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        kernel: str = "linear",
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        least_norm: bool = False,
+        balanced: bool = False,
+        class_weights: NDArray[np.float64] | None = None,
+        gamma: float = 0.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        scaler: ScalerOptions = ...,
+    ) -> None: ...
+
+class LdaFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        solver: str,
+        shrinkage: float,
+        tol: float,
+        priors: NDArray[np.float64] | None = ...,
+        decisions: bool = ...,
+        scaler: ScalerOptions = ...,
+    ) -> None: ...
+
+class DiagonalFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        priors: str,
+        given: NDArray[np.float64] | None = ...,
+        plain: bool = ...,
+        smoothing: float = ...,
+        shrink: float = ...,
+        halved: bool = ...,
+        decisions: bool = ...,
+    ) -> None: ...
+
 class PriorFitness(MaskFitness):
     def __init__(
         self,

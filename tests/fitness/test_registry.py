@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import Lasso
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -120,7 +120,7 @@ def test_the_fall_back_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="bitsieve")
     compile(KNN, X, Y).evaluate(X[:2] > 0)
     assert not said(logging.INFO)
-    fitness = compile(Ridge(), X, Y, n_jobs=1)
+    fitness = compile(Lasso(), X, Y, n_jobs=1)
     fitness.evaluate(X[:2] > 0)
     assert fitness.resampled() is not None
     assert said(logging.INFO) == [f"scikit-learn evaluates each mask ({fitness.fallback_reason})"]

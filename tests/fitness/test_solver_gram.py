@@ -17,7 +17,7 @@ from bitsieve import Masks, _core
 from bitsieve.data import Table
 
 Array = np.ndarray[Any, Any]
-EMPTY, STATE, PAIR_FIRST, PAIR_SECOND, TABLES = range(5)
+EMPTY, STATE, PAIR_FIRST, PAIR_SECOND, TABLES, DOUBLES = range(6)
 
 
 def _isas() -> list[str]:
@@ -132,6 +132,25 @@ def test_the_second_of_a_pair_is_a_difference() -> None:
             break
     assert {PAIR_FIRST, PAIR_SECOND} <= set(origins.tolist())
     np.testing.assert_array_equal(made, _alone(X, masks))
+
+
+def test_where_integers_are_too_coarse_they_are_not_made_again() -> None:
+    rng = np.random.default_rng(6)
+    n, p = 12, 80
+    X = rng.normal(size=(n, p)) * np.where(np.arange(p) < 60, 1.0, 1e7)
+    small, large = np.arange(p) < 50, np.arange(p) >= 55
+    solver = _solver(X)
+    for masks, expected in (
+        (np.stack([small, large]), None),
+        (np.stack([small, small ^ large, large]), DOUBLES),  # the last two are fine nevertheless
+        (np.stack([large, small]), None),
+        (small[None], DOUBLES),
+        (large[None], None),
+    ):
+        made, fixed, origins = solver.matrices(_words(masks))
+        assert fixed.tolist() == masks[:, -1].tolist()
+        assert (set(origins.tolist()) == {DOUBLES}) == (expected == DOUBLES)
+        np.testing.assert_array_equal(made, _alone(X, masks))
 
 
 @each("isa", ISAS)

@@ -16,7 +16,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 BLOCK = 64  # features of a float64 sum before it is added
-PRECISION = 1e-11
+PRECISION, LIKELY = 1e-11, 1e-13
 
 
 def centred(X: Array) -> tuple[Array, Array]:
@@ -30,13 +30,15 @@ def centred(X: Array) -> tuple[Array, Array]:
 
 
 def unit(Z: Array) -> float:
-    squares = np.abs(Z).max(axis=0) ** 2
-    total = 0.0
-    for square in squares:
-        total += square
-    if total == 0:
+    most, squares = (Z * Z).max(), np.zeros(len(Z))
+    for begin in range(0, Z.shape[1], BLOCK):  # in this order alone to have the bits
+        part = np.zeros(len(Z))
+        for column in Z[:, begin : begin + BLOCK].T:
+            part += column * column
+        squares += part
+    if most == 0:
         return 1.0
-    exponents = math.frexp(squares.max())[1] - 51, math.frexp(total)[1] - 62
+    exponents = math.frexp(most)[1] - 51, math.frexp(squares.max())[1] - 62
     return math.ldexp(1.0, max(*exponents, -1000))
 
 
@@ -51,9 +53,12 @@ def units(Z: Array, mask: Array, unit: float) -> Array:
 
 
 def is_fine(Z: Array, mask: Array, total: Array) -> bool:
-    """Whether unit times size is within the precision of the least diagonal that is not zero."""
-    some = (Z[:, mask] != 0).any(axis=1)
-    return not some.any() or mask.sum() <= PRECISION * np.diag(total)[some].min()
+    """Whether the unit is fine beside the least diagonal of a sample that is not all zero."""
+    some, size = (Z[:, mask] != 0).any(axis=1), mask.sum()
+    if not some.any():
+        return True
+    least = np.diag(total)[some].min()
+    return size <= PRECISION * least and math.sqrt(size) <= LIKELY * least
 
 
 def fma(a: float, b: float, c: float) -> float:

@@ -154,13 +154,18 @@ void multiply_transposed(const double* left, std::size_t ld_left, const double* 
                                   ld_out);
 }
 
-void multiply_self(const double* rows, std::size_t m, std::size_t n, std::size_t ld, double* out) {
+void add_self(const double* rows, std::size_t m, std::size_t n, std::size_t ld, bool fresh,
+              double* out) {
   using namespace algebra_detail;
   for (std::size_t j = 0; j < n; j += width) {
     const std::size_t columns = std::min(width, ld - j);
-    multiply_transposed(rows, ld, rows + j, ld, m, std::min(j + columns, n), columns, true, 1.0,
+    multiply_transposed(rows, ld, rows + j, ld, m, std::min(j + columns, n), columns, fresh, 1.0,
                         out + j, ld);
   }
+}
+
+void multiply_self(const double* rows, std::size_t m, std::size_t n, std::size_t ld, double* out) {
+  add_self(rows, m, n, ld, true, out);
   mirror(out, n, ld);
 }
 

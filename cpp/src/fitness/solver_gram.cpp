@@ -2,6 +2,7 @@
 #include "bitsieve/fitness/solver_gram.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -91,6 +92,10 @@ void SolverGram::make(const Word* masks, std::size_t index, int n_threads,
                       SolverMatrix& out) const {
   const Word* mask = masks + index * n_words_;
   switch (steps_[index].origin) {
+    case Origin::doubles:
+      out.fixed = !is_coarse(mask, out);
+      if (out.fixed) sum_units(mask, nullptr, n_threads, out);
+      break;
     case Origin::pair_first:
       out.units = first_of_pair_.units;
       break;
@@ -110,7 +115,25 @@ void SolverGram::make(const Word* masks, std::size_t index, int n_threads,
     default:
       sum_units(mask, nullptr, n_threads, out);
   }
-  finish(mask, n_threads, out);
+  if (steps_[index].origin != Origin::doubles) {
+    out.fixed = is_fine(mask, out.units.data(), ld() + 1);
+  }
+  out.gram.resize(ld() * ld());
+  if (out.fixed) {
+    convert(out);
+  } else {
+    seen_coarse_ = true;
+    sum_doubles(mask, n_threads, out);
+  }
+  for (std::size_t i0 = 0; i0 < ld(); i0 += 16) {
+    for (std::size_t j0 = i0; j0 < ld(); j0 += 16) {
+      for (std::size_t i = i0; i < i0 + 16; ++i) {
+        for (std::size_t j = std::max(j0, i + 1); j < j0 + 16; ++j) {
+          out.gram[j * ld() + i] = out.gram[i * ld() + j];
+        }
+      }
+    }
+  }
 }
 
 void SolverGram::sum_units(const Word* mask, const SolverState* from, int n_threads,
@@ -127,49 +150,47 @@ void SolverGram::sum_units(const Word* mask, const SolverState* from, int n_thre
   add_units(*columns_, out.removed, -1, n_threads, out.units.data(), out.rows);
 }
 
-// Doubles of the integers, or of the values where the integers are too coarse; both triangles.
-void SolverGram::finish(const Word* mask, int n_threads, SolverMatrix& out) const {
+void SolverGram::convert(SolverMatrix& out) const {
   const std::size_t n = n_samples(), ld = this->ld();
-  out.gram.resize(ld * ld);
-  out.fixed = is_fine(mask, out);
-  if (out.fixed) {
-    const double unit = columns_->unit();
-    for (std::size_t i = 0; i < ld; ++i) {
-      double* row = out.gram.data() + i * ld;
-      const std::int64_t* units = out.units.data() + i * ld;
-      const std::size_t end = i < n ? n : i;
-      for (std::size_t j = i; j < end; ++j) row[j] = static_cast<double>(units[j]) * unit;
-      std::fill(row + end, row + ld, 0.0);
-    }
-  } else {
-    sum_doubles(mask, n_threads, out);
-  }
-  for (std::size_t i0 = 0; i0 < ld; i0 += 16) {
-    for (std::size_t j0 = i0; j0 < ld; j0 += 16) {
-      for (std::size_t i = i0; i < i0 + 16; ++i) {
-        for (std::size_t j = std::max(j0, i + 1); j < j0 + 16; ++j) {
-          out.gram[j * ld + i] = out.gram[i * ld + j];
-        }
-      }
-    }
+  const double unit = columns_->unit();
+  for (std::size_t i = 0; i < ld; ++i) {
+    double* row = out.gram.data() + i * ld;
+    const std::int64_t* units = out.units.data() + i * ld;
+    const std::size_t end = i < n ? n : i;
+    for (std::size_t j = i; j < end; ++j) row[j] = static_cast<double>(units[j]) * unit;
+    std::fill(row + end, row + ld, 0.0);
   }
 }
 
-bool SolverGram::is_fine(const Word* mask, const SolverMatrix& matrix) const {
-  const std::size_t n = n_samples(), ld = this->ld();
+bool SolverGram::is_fine(const Word* mask, const std::int64_t* squares, std::size_t stride) const {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   std::vector<std::int32_t> features;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::int64_t square = matrix.units[i * (ld + 1)];
+  for (std::size_t i = 0; i < n_samples(); ++i) {
+    const std::int64_t square = squares[i * stride];
     if (square == 0) {  // zero, or too small for the unit?
       if (features.empty()) list_bits(mask, n_words_, features);
-      const auto is_zero = [&](std::int32_t f) { return columns_->is_zero(static_cast<std::size_t>(f), i); };
+      const auto is_zero = [&](std::int32_t f) {
+        return columns_->is_zero(static_cast<std::size_t>(f), i);
+      };
       if (std::all_of(features.begin(), features.end(), is_zero)) continue;
     }
     least = std::min(least, square);
   }
   const double size = static_cast<double>(count_bits(mask, n_words_));
-  return size <= solver_precision * static_cast<double>(least);
+  const double square = static_cast<double>(least);
+  return size <= solver_precision * square && std::sqrt(size) <= solver_likely * square;
+}
+
+bool SolverGram::is_coarse(const Word* mask, SolverMatrix& scratch) const {
+  const double magic = 1.5 * 0x1p52 * columns_->unit();
+  scratch.units.assign(ld() * ld(), 0);
+  list_bits(mask, n_words_, scratch.added);
+  for (std::size_t begin = 0; begin < scratch.added.size(); begin += solver_block) {
+    const std::size_t m = std::min(solver_block, scratch.added.size() - begin);
+    copy_columns(*columns_, scratch.added.data() + begin, m, scratch.rows);
+    kernels().solver->squares(scratch.rows.data(), ld(), m, magic, scratch.units.data());
+  }
+  return !is_fine(mask, scratch.units.data(), 1);
 }
 
 void SolverGram::sum_doubles(const Word* mask, int n_threads, SolverMatrix& out) const {

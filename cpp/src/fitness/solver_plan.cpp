@@ -20,6 +20,7 @@ void SolverGram::forget() {
   for (auto* state : {&state_, &pair_}) leave_behind(*state);
   leave_behind(columns_);
   leave_behind(first_of_pair_);
+  leave_behind(scratch_);
   leave_behind(tables_);
   leave_behind(steps_);
   median_credit_ = pair_credit_ = 0;
@@ -46,7 +47,16 @@ void SolverGram::plan(const MaskBatch& batch, int n_threads, std::vector<std::si
                                 std::to_string(matrix_samples) + " samples");
   }
   columns(n_threads);
-  if (batch.base != nullptr && move_near(batch.base, batch.n_neighbors, n_threads)) {
+  if (batch.n_masks > 0 && seen_coarse_) {
+    seen_coarse_ = is_coarse(batch.base != nullptr ? batch.base : batch.masks, scratch_);
+  }
+  if (seen_coarse_) {
+    steps_.resize(batch.n_masks);
+    for (std::size_t m = 0; m < batch.n_masks; ++m) {
+      steps_[m] = {Origin::doubles, count_bits(batch.masks + m * n_words_, n_words_)};
+      features_made_ += steps_[m].cost;
+    }
+  } else if (batch.base != nullptr && move_near(batch.base, batch.n_neighbors, n_threads)) {
     steps_.assign(batch.n_masks, {Origin::state, 1});
     features_made_ += batch.n_masks;
   } else {

@@ -38,6 +38,19 @@ void gram(const double* rows, std::size_t ld, std::size_t m, std::size_t i_begin
   }
 }
 
+void squares(const double* rows, std::size_t ld, std::size_t m, double magic,
+             std::int64_t* units) {
+  const auto pin = Isa::broadcast(magic);
+  const auto pinned = Isa::bits(pin);
+  for (std::size_t f = 0; f < m; ++f, rows += ld) {
+    for (std::size_t i = 0; i < ld; i += Isa::width_double) {
+      const auto value = Isa::load(rows + i);
+      const auto square = Isa::subtract_long(Isa::bits(Isa::scale_add(value, value, pin)), pinned);
+      Isa::store_long(units + i, Isa::add(Isa::load_long(units + i), square));
+    }
+  }
+}
+
 // ---- tables -------------------------------------------------------------------------------
 
 void tabulate(const double* left, const double* right, std::size_t n_groups, double magic,
@@ -116,6 +129,7 @@ void add_tables(const std::int64_t* tables, std::size_t n_groups, const std::uin
 
 const SolverKernels solver_kernels = {
     solver::gram,
+    solver::squares,
     solver::tabulate,
     solver::add_tables,
 };

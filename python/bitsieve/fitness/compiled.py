@@ -108,8 +108,8 @@ class CompiledFitness(Fitness):
         )
         if isinstance(splits, FixedSplits):
             self._core.set_splits(
-                *_lists([train for train, _ in splits.pairs]),
-                *_lists([test for _, test in splits.pairs]),
+                *lists_of([train for train, _ in splits.pairs]),
+                *lists_of([test for _, test in splits.pairs]),
             )
         elif splits.groups is not None:
             self._core.set_groups(splits.groups, splits.n_groups)
@@ -266,7 +266,7 @@ class CompiledFitness(Fitness):
                 )
 
 
-def _lists(parts: list[NDArray[np.intp]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def lists_of(parts: list[NDArray[np.intp]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the concatenation of index lists and where each begins."""
     begin = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
     return np.concatenate(parts).astype(np.int64), begin

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from copy import copy, deepcopy
-from dataclasses import dataclass
+import itertools
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpstrf
 from sklearn import config_context
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
+from threadpoolctl import ThreadpoolController
 
-from bitsieve._threads import one_blas_thread
+from bitsieve import _core
 from bitsieve.fitness.base import Fitness
+from bitsieve.fitness.compiled import lists_of
 from bitsieve.fitness.general import _cross_validate
 from bitsieve.fitness.inner_products import RULES, rule_of
 from bitsieve.fitness.options import Problem
+from bitsieve.fitness.pipelines import Parts, scaler_options
 from bitsieve.fitness.scoring import refusal_of_scoring
 from bitsieve.fitness.splits import Split
+from bitsieve.fitness.views import (
+    Columns,
+    is_lost,
+    most_columns,
+    reads_variance,
+    view,
+    view_of_gram,
+)
 from bitsieve.masks import Masks
 
 __all__ = ["KERNEL", "FactorFitness"]
@@ -28,11 +42,7 @@ Floats = NDArray[np.float64]
 
 _LARGEST_SQUARE = 1e300
 _MOST_SAMPLES = 4096  # matrices of 128 MB, three of them in each process
-# A Gram matrix is known to 1e-16 of its trace. Where the columns' means are so much of it, what
-# is left of the samples' differences is too little: scikit-learn then reads the columns.
-_LEAST_SHARE = 1e-6
-
-_WITH_GAMMA = ("rbf", "poly", "polynomial", "sigmoid")
+_MATRIX_BYTES = 1 << 25  # of a job
 
 
 class FactorFitness(Fitness):
@@ -41,10 +51,10 @@ class FactorFitness(Fitness):
     Such an estimator answers alike on any Z with Z Z' = X_m X_m', and where a mask holds more
     features than there are samples Z is the smaller. One Gram matrix and one factor of it serve
     all splits of a mask. Estimators with a kernel function get its matrix, made of the Gram
-    matrix. What scikit-learn takes from the shape or the variance of X (``gamma``, ``dual``) is
-    given as it would be on the columns. Masks of no more features than samples are fitted on
-    their columns. Where ``random_state`` is None it is 0, so that a score is a function of the
-    mask.
+    matrix, from a hundred features on. What scikit-learn takes from the shape or the variance of
+    X (``gamma``, ``dual``) is given as it would be on the columns. Masks of fewer features are
+    fitted on their columns. Where ``random_state`` is None it is 0, so that a score is a function
+    of the mask.
 
     Parameters
     ----------
@@ -68,48 +78,152 @@ class FactorFitness(Fitness):
     def _evaluate(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
         import joblib
 
-        problem = self.problem
-        jobs = (
-            joblib.delayed(_score)(
-                problem.options.estimator,
-                self.table.X,
-                self.table.y,
-                masks.indices_of(m),
-                self.splits(int(seeds[m])),
-                problem.options.scoring,
-                problem.options.sample_weight,
+        scores = np.empty((len(masks), self.n_splits))
+        places: list[tuple[int, int]] = []
+
+        def jobs() -> Iterator[Any]:
+            for m in range(len(masks)):
+                features, splits = masks.indices_of(m), self.splits(int(seeds[m]))
+                for first, job in self._jobs_of(features, splits):
+                    places.append((m, first))
+                    yield job
+
+        parallel = joblib.Parallel(n_jobs=min(self._n_jobs, len(masks)))
+        for number, part in enumerate(parallel(jobs())):
+            m, first = places[number]
+            scores[m, first : first + len(part)] = part
+        return scores
+
+    def _jobs_of(
+        self, features: NDArray[np.int64], splits: list[Split]
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield calls that score some of the splits of a mask, each with the first of them."""
+        import joblib
+
+        options, parts, table = self.problem.options, self.problem.parts, self.table
+        what = (table.y, options.scoring, options.sample_weight)
+        on_columns = joblib.delayed(_score_columns)
+        k, n = len(features), self.n_samples
+        if parts.scaler is None or k <= most_columns(parts.model, n, scaled=True):
+            yield 0, on_columns(options.estimator, parts, table.X, features, splits, *what)
+            return
+        # A Gram matrix for each training part: a few at a time, as much memory as that takes.
+        step = max(1, _MATRIX_BYTES // (8 * n * n))
+        variance = reads_variance(parts.model)
+        shifted = rule_of(parts.model).centres(parts.model) and not variance
+        scaler = _core.FoldScaler(table.core, scaler_options(parts.scaler))
+        for first in range(0, len(splits), step):
+            some = splits[first : first + step]
+            train, train_begin = lists_of([pair[0] for pair in some])
+            test, test_begin = lists_of([pair[1] for pair in some])
+            grams, sums = scaler.grams(
+                features=features.astype(np.int32),
+                train=train,
+                train_begin=train_begin,
+                test=test,
+                test_begin=test_begin,
+                shifted=shifted,
+                n_threads=self._n_jobs,
             )
-            for m in range(len(masks))
-        )
-        n_jobs = min(self._n_jobs, len(masks))
-        return np.array(joblib.Parallel(n_jobs=n_jobs)(jobs), dtype=np.float64)
+            if not shifted and any(map(is_lost, grams)):
+                yield first, on_columns(options.estimator, parts, table.X, features, some, *what)
+            else:
+                yield first, joblib.delayed(_score_grams)(parts.model, grams, sums, k, some, *what)
 
 
-def _score(
+def _score_columns(
     estimator: Any,
+    parts: Parts,
     X: NDArray[Any],
-    y: NDArray[Any],
     features: NDArray[np.int64],
     splits: list[Split],
+    y: NDArray[Any],
     scoring: Any,
     weights: NDArray[Any] | None,
 ) -> Floats:
     """Return the score of each split for one mask."""
     if len(features) == 0:
         return _cross_validate(estimator, X, y, features, splits, scoring, weights)
-    # Whatever checks scikit-learn makes were passed when the fitness was made. The bits of a
-    # product depend on BLAS' threads.
+
+    columns = X[:, features].astype(np.float64, copy=False)
+
+    def views() -> Iterator[Columns]:
+        if parts.scaler is None:
+            yield from itertools.repeat(view(parts.model, columns), len(splits))
+            return
+        for train, _ in splits:
+            scaler = clone(parts.scaler).set_params(copy=True).fit(columns[train])
+            yield Columns(parts.model, scaler.transform(columns))
+
+    return _score(parts.model, views(), splits, y, scoring, weights)
+
+
+def _score_grams(
+    model: Any,
+    grams: Floats,
+    sums: Floats,
+    n_features: int,
+    splits: list[Split],
+    y: NDArray[Any],
+    scoring: Any,
+    weights: NDArray[Any] | None,
+) -> Floats:
+    """Return the score of each split from the Gram matrix of what was scaled for it."""
+    views = (
+        view_of_gram(model, G, n_features, sum_, np.diagonal(G))
+        for G, sum_ in zip(grams, sums, strict=True)
+    )
+    return _score(model, views, splits, y, scoring, weights)
+
+
+def _score(
+    model: Any,
+    views: Iterator[Columns],
+    splits: list[Split],
+    y: NDArray[Any],
+    scoring: Any,
+    weights: NDArray[Any] | None,
+) -> Floats:
+    scores = np.empty(len(splits))
+    judge = _scorer(model, scoring)
+    # Whatever checks scikit-learn makes were passed when the fitness was made.
     off = {"assume_finite": True, "skip_parameter_validation": True}
-    with one_blas_thread(), config_context(**off, enable_metadata_routing=False):
-        seen = _see(estimator, X[:, features].astype(np.float64, copy=False))
-        judge = _scorer(estimator, scoring)
-        scores = np.empty(len(splits))
+    with _one_blas_thread(), config_context(**off, enable_metadata_routing=False):
         for s, (train, test) in enumerate(splits):
+            seen = next(views)
             fitted = seen.model(train)
             given = {} if weights is None else {"sample_weight": weights[train]}
             fitted.fit(seen.training(train), y[train], **given)
             scores[s] = judge(fitted, seen.testing(train, test), y[test])
     return scores
+
+
+_alone = threading.Lock()
+
+
+def _new_lock() -> None:
+    global _alone
+    _alone = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # the child may find it held by a thread that it has not
+    os.register_at_fork(after_in_child=_new_lock)
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread: the bits of a product depend on how it was divided.
+
+    The limit is of the whole process, so that one thread of it works at a time. Work is divided
+    among processes.
+    """
+    with _alone, _pools().limit(limits=1):
+        yield
 
 
 def _scorer(estimator: Any, scoring: Any) -> Any:
@@ -131,158 +245,39 @@ def _scorer(estimator: Any, scoring: Any) -> Any:
     return accuracy
 
 
-# -- what an estimator is given of a mask ----------------------------------------------------------
-
-
-@dataclass
-class _Columns:
-    """The columns themselves."""
-
-    estimator: Any
-    X: Floats
-
-    def model(self, train: NDArray[np.intp]) -> Any:
-        """Return an unfitted copy that answers as the estimator would on the columns."""
-        # A clone is looked up parameter by parameter, which takes as long as a fit. No fit of
-        # these changes a parameter but a generator.
-        model = copy(self.estimator)
-        state = getattr(model, "random_state", 0)  # SVR has it as an attribute alone
-        if state is None:
-            model.random_state = 0
-        elif isinstance(state, np.random.RandomState):
-            model.random_state = deepcopy(state)
-        return model
-
-    def training(self, train: NDArray[np.intp]) -> Floats:
-        """Return what it is fitted to."""
-        return self.X[train]
-
-    def testing(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Floats:
-        """Return what it predicts."""
-        return self.X[test]
-
-
-@dataclass
-class _Factor(_Columns):
-    """Z with Z Z' = G, in place of more columns than samples."""
-
-    def model(self, train: NDArray[np.intp]) -> Any:
-        model = super().model(train)
-        # Both solvers of liblinear give one answer; the rule is that of the columns' shape.
-        if getattr(model, "dual", None) == "auto":
-            model.dual = True
-        return model
-
-
-@dataclass
-class _Kernel(_Columns):
-    """The matrix of a kernel function; here ``X`` is the Gram matrix."""
-
-    n_features: int
-    sums: Floats
-    squares: Floats
-    _matrix: Floats | None = None
-    _matrix_gamma: float | None = None
-
-    def model(self, train: NDArray[np.intp]) -> Any:
-        model = super().model(train)
-        gamma = self._gamma(model.gamma, train) if model.kernel in _WITH_GAMMA else None
-        if self._matrix is None or gamma != self._matrix_gamma:
-            self._matrix, self._matrix_gamma = self._of(model, gamma), gamma
-        model.kernel = "precomputed"
-        return model
-
-    def training(self, train: NDArray[np.intp]) -> Floats:
-        assert self._matrix is not None
-        return self._matrix[np.ix_(train, train)]
-
-    def testing(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Floats:
-        assert self._matrix is not None
-        return self._matrix[np.ix_(test, train)]
-
-    def _of(self, model: Any, gamma: float | None) -> Floats:
-        G, kernel = self.X, model.kernel
-        if kernel == "linear":
-            return G
-        diagonal = np.diagonal(G)
-        if kernel == "cosine":
-            norms = np.sqrt(diagonal)
-            norms[norms == 0] = 1
-            cosines: Floats = G / norms / norms[:, None]
-            return cosines
-        assert gamma is not None
-        if kernel == "rbf":
-            squares = np.maximum(diagonal + diagonal[:, None] - 2 * G, 0)
-            near: Floats = np.exp(-gamma * squares)
-            return near
-        inner = gamma * G + model.coef0
-        made: Floats = np.tanh(inner) if kernel == "sigmoid" else inner**model.degree
-        return made
-
-    def _gamma(self, gamma: Any, train: NDArray[np.intp]) -> float:
-        """Return the number that stands for gamma on the columns of a training part."""
-        if gamma is None or gamma == "auto":
-            return 1 / self.n_features
-        if gamma != "scale":
-            return float(gamma)
-        n_values = len(train) * self.n_features
-        mean = self.sums[train].sum() / n_values
-        variance = self.squares[train].sum() / n_values - mean**2
-        return float(1 / (self.n_features * variance)) if variance > 0 else 1.0
-
-
-def _see(estimator: Any, X: Floats) -> _Columns:
-    """Return what an estimator is given of the columns of a mask: a rule of them alone."""
-    n, k = X.shape
-    if k <= n:
-        return _Columns(estimator, X)
-    rule = rule_of(estimator)
-    sums = squares = np.empty(0)
-    if rule.is_kernel and estimator.kernel in _WITH_GAMMA and estimator.gamma == "scale":
-        # Of values less one number, so that nothing is lost where all of them are large.
-        shifted = X - X.mean()
-        sums, squares = shifted.sum(axis=1), np.einsum("ij,ij->i", shifted, shifted)
-    if rule.centres(estimator):
-        centred = X - X.mean(axis=0)
-        G = centred @ centred.T
-    else:
-        G = X @ X.T
-        trace = np.trace(G)
-        if trace - G.sum() / n < _LEAST_SHARE * trace:
-            return _Columns(estimator, X)
-    if rule.is_kernel:
-        return _Kernel(estimator, G, k, sums, squares)
-    return _Factor(estimator, _factor(G))
-
-
-def _factor(G: Floats) -> Floats:
-    """Return Z, n x n, with Z Z' = G: a Cholesky factor, up to the rank of G.
-
-    Half of it is zeros, which liblinear passes over. Samples are taken by what is left of their
-    length, so that columns past the rank are rounding of rounding, and are zero here.
-    """
-    lower, pivots, rank, _ = dpstrf(G, lower=1)
-    lower[:, rank:] = 0
-    Z = np.empty_like(G)
-    Z[pivots - 1] = np.tril(lower)
-    return Z
+def _refusal_of_scaling(problem: Problem) -> str | None:
+    """Return why a scaler before a model has no kernel, or None."""
+    if not _core.has_fma():
+        return "this instruction set has no fused multiply-add, which scaled matrices need"
+    try:
+        _ = problem.table.max_abs
+    except ValueError:
+        return "a scaler of values beyond the range of float32 has no kernel"
+    return None
 
 
 class _FactorKernel:
     name = "factor"
     estimators = tuple(RULES)
     make = FactorFitness
+    takes_scaler = True
 
     def refusal(self, problem: Problem) -> str | None:
         options, table = problem.options, problem.table
-        reason = rule_of(options.estimator).refusal(options.estimator)
+        n = table.n_samples
+        reason = rule_of(problem.model).refusal(problem.model)
         if reason is None:
-            reason = refusal_of_scoring(options.estimator, options.scoring)
+            reason = refusal_of_scoring(problem.model, options.scoring)
         if reason is not None:
             return reason
-        if table.n_features <= table.n_samples:
-            return "a table of no more features than samples has no kernel"
-        if table.n_samples > _MOST_SAMPLES:
+        most = most_columns(problem.model, n, scaled=problem.scaler is not None)
+        if table.n_features <= most:
+            return f"a table of {n:,} samples and no more than {most:,} features has no kernel"
+        if problem.scaler is not None:
+            reason = _refusal_of_scaling(problem)
+            if reason is not None:
+                return reason
+        if n > _MOST_SAMPLES:
             return f"more than {_MOST_SAMPLES:,} samples have no kernel"
         largest = max(float(table.X.max()), -float(table.X.min()))
         if largest > np.sqrt(_LARGEST_SQUARE / table.n_features):

@@ -21,11 +21,9 @@ __all__ = ["RULES", "Rule", "rule_of"]
 #: Kernel functions of inner products, under scikit-learn's names.
 _SVM_KERNELS = ("linear", "rbf", "poly", "sigmoid")
 _RIDGE_KERNELS = (*_SVM_KERNELS, "polynomial", "cosine")
-#: Of these the answer is the same wherever the origin is (an SVM's intercept is not penalised).
-_SHIFTED = ("linear", "rbf")
 
-# lstsq drops singular values below a share of the largest. Those of a factor are roots of a Gram
-# matrix's eigenvalues, known to about 1e-8 of the largest.
+# lstsq drops singular values below a share of the largest. Those of a factor are the roots of a
+# Gram matrix's eigenvalues, known to about 1e-8 of the largest.
 _LEAST_CUTOFF = 1e-7
 
 # A logistic regression that stops when no coefficient's slope is above tol stops elsewhere in other
@@ -146,7 +144,8 @@ _LIBSVM = Rule(
     judged=_words("kernel"),
     judge=_svm,
     is_kernel=True,
-    centres=lambda estimator: estimator.kernel in _SHIFTED,
+    # A linear one is the same wherever the origin is, but libsvm rounds its matrix to float32.
+    centres=lambda estimator: estimator.kernel == "rbf",
 )
 _LIBLINEAR = Rule(
     free=_words(

@@ -43,8 +43,11 @@ void multiply_transposed(const double* left, std::size_t ld_left, const double* 
                          std::size_t ld_right, std::size_t m, std::size_t n, std::size_t columns,
                          bool fresh, double sign, double* out, std::size_t ld_out);
 
-// out = rows' * rows of rows[m][ld], n x n, both triangles. Cost: n^2 m / 2 multiply-adds.
+// out = rows' * rows of rows[m][ld], n x n: both triangles, or added to (`fresh`: in place of) what
+// is in the upper one. Cost: n^2 m / 2 multiply-adds.
 void multiply_self(const double* rows, std::size_t m, std::size_t n, std::size_t ld, double* out);
+void add_self(const double* rows, std::size_t m, std::size_t n, std::size_t ld, bool fresh,
+              double* out);
 
 // Copies the upper triangle to the lower.
 void mirror(double* a, std::size_t n, std::size_t ld);

@@ -26,8 +26,8 @@ class CenteredColumns {
 
   bool is_zero(std::size_t f, std::size_t i) const { return values_[f * ld_ + i] == means_[f]; }
 
-  // A power of two of which no product of two centred values has 2^51, and no sum of such over all
-  // features 2^62. Of the table alone.
+  // A power of two of which no product of two centred values of a feature has 2^51, and no sum of
+  // such over any features 2^62. Of the table alone.
   double unit() const { return unit_; }
 
  private:

@@ -166,6 +166,10 @@ class MaskFitness {
   void for_each_mask(const MaskBatch& batch, int n_threads,
                      FunctionRef<std::size_t, const TargetSplits&, Worker&, int> body);
 
+  // As evaluate() under a session.
+  void evaluate_batch(const MaskBatch& batch, const Scorer& scorer, int n_threads, double* scores,
+                      bool* declined);
+
   void score_empty(const TargetSplits& at, const Scorer& scorer, Worker& worker,
                    double* out) const;
 
@@ -178,8 +182,6 @@ class MaskFitness {
   void count_classes(const Splits& splits, const Answer& answer) const;
 
  private:
-  void evaluate_batch(const MaskBatch& batch, const Scorer& scorer, int n_threads, double* scores,
-                      bool* declined);
   enum class Way : std::uint8_t { hits, confusion, classes, values };
 
   // What a score is made of: the least that it needs. Of a score and a target alone, so that each

@@ -5,14 +5,16 @@
 // function of the mask alone, in every bit. It is a sum of integers: each product is rounded once,
 // by a fused multiply-add, to a power of two chosen from the table alone, and what follows is
 // integer addition, so that it may be made from nothing, from a kept state and the difference, or
-// as the other one of a pair. Where that unit is too coarse for a mask (unit * size above 1e-11 of
-// the least diagonal element that is of a sample that is not all zero), the matrix is summed in
-// float64, features in ascending order: a rule of the mask alone, too.
+// as the other one of a pair. Where that unit is too coarse for a mask (unit * size above 1e-11, or
+// unit * sqrt(size) above 1e-13, of the least diagonal element; samples that are all zero do not
+// count), the matrix is summed in float64, features in ascending order: a rule of the mask alone,
+// too. Roundings are as good as random, so that the root says what their sum is likely to be.
 //
 // Use: plan() by one thread, then make() for each mask of the batch, from any number of threads.
 // Needs an instruction set that fuses multiply-adds (Kernels::has_fma): refuses where there is none.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,8 +30,8 @@
 
 namespace bitsieve {
 
-// The share of the least diagonal element that unit * size may reach.
-inline constexpr double solver_precision = 1e-11;
+// The shares of the least diagonal element that unit * size and unit * sqrt(size) may reach.
+inline constexpr double solver_precision = 1e-11, solver_likely = 1e-13;
 
 // The matrix of one mask. Errors: of a fixed one at most size / 2 units an element; else
 // (64 + size / 64 + 2) * 2^-53 * |x_i| * |x_j|.
@@ -110,8 +112,8 @@ class SolverGram {
   void make_one(const Word* mask, int n_threads, SolverMatrix& out);
 
   // What a matrix is made from: nothing, the state, the other one of its pair; or all of a batch are
-  // made when it is planned, from tables.
-  enum class Origin : std::uint8_t { empty, state, pair_first, pair_second, tables };
+  // made when it is planned, from tables; or from nothing in float64, as is likely to be needed.
+  enum class Origin : std::uint8_t { empty, state, pair_first, pair_second, tables, doubles };
   Origin origin(std::size_t index) const { return steps_[index].origin; }
 
   // Cost: 2 multiply-adds a (sample, feature).
@@ -134,18 +136,22 @@ class SolverGram {
   void pair_up(const Word* masks, int n_threads);
   SolverState& state();
   void sum_units(const Word* mask, const SolverState* from, int n_threads, SolverMatrix& out) const;
-  void finish(const Word* mask, int n_threads, SolverMatrix& out) const;
+  void convert(SolverMatrix& out) const;
   bool by_tables(const MaskBatch& batch, std::size_t cost, int n_threads);
-  bool is_fine(const Word* mask, const SolverMatrix& matrix) const;
+  // The rule, of the diagonal of the integers: squares[i * stride].
+  bool is_fine(const Word* mask, const std::int64_t* squares, std::size_t stride) const;
+  bool is_coarse(const Word* mask, SolverMatrix& scratch) const;  // the diagonal made for it
   void sum_doubles(const Word* mask, int n_threads, SolverMatrix& out) const;
 
   const Table& table_;
   std::size_t n_words_;
   std::unique_ptr<CenteredColumns> columns_;
   std::unique_ptr<SolverState> state_, pair_;
-  SolverMatrix first_of_pair_;
+  SolverMatrix first_of_pair_, scratch_;
   SolverTables tables_;
   std::vector<Step> steps_;
+  // Whether a mask was found too coarse for integers: then the next batch is asked beforehand.
+  mutable std::atomic<bool> seen_coarse_{false};
   // Features that a state would have saved so far, and where it would have stood.
   double median_credit_ = 0, pair_credit_ = 0;
   std::vector<Word> last_median_, last_either_, last_both_;

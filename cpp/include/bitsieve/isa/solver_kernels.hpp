@@ -29,6 +29,11 @@ struct SolverKernels {
                std::size_t i_end, std::size_t j_begin, std::size_t j_end, double* gram,
                std::size_t ldc, bool fresh);
 
+  // units[i] += sum_f rows[f * ld + i]^2 for i < ld, each rounded once to the unit that `magic` pins:
+  // the diagonal that Kernels::gram_fixed would give.
+  void (*squares)(const double* rows, std::size_t ld, std::size_t m, double magic,
+                  std::int64_t* units);
+
   // tables[(g * 16 + set) * 32 + r * 8 + c]: sum over the features of the set of the product
   // left[f * 8 + r] * right[f * 8 + c], f = 4 * g + 0 .. 3, each rounded once to the unit that
   // `magic` pins (as Kernels::gram_fixed has it).
