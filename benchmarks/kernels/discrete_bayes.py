@@ -10,11 +10,6 @@ classes, and all one-flip neighbors of a mask.
 from __future__ import annotations
 
 import argparse
-import os
-
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = "1"
-
 import platform
 import time
 from collections.abc import Callable
@@ -25,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
+from threadpoolctl import threadpool_limits
 
 import bitsieve
 from bitsieve import Masks
@@ -115,17 +111,22 @@ def main() -> None:
     arguments = parser.parse_args()
     print(f"bitsieve {bitsieve.__version__}, {bitsieve.get_isa()}, {processor()}")
     print(f"{'ms a mask (flips: ms in all)':52s} {'bitsieve':>10s} {'sklearn':>10s} {'ratio':>9s}")
-    for name in arguments.models.split(","):
-        for n, p in SHAPES:
-            compare(name, n, p, arguments.masks)
-        for n, p in ((100, 1_000), (1_000, 1_000), (10_000, 20)):
-            few = min(arguments.masks, 32)
-            compare(name, n, p, few, resample=True)
-            compare(name, n, p, few, scoring="neg_log_loss")
-        repeated = RepeatedStratifiedKFold(n_splits=5, n_repeats=10, random_state=0)
-        compare(name, 111, 11_340, arguments.masks, cv=repeated)
-        for n, p in ((100, 1_000), (111, 20_000), (1_000, 1_000)):
-            flips(name, n, p)
+    with threadpool_limits(1):
+        for name in arguments.models.split(","):
+            all_rows(name, arguments.masks)
+
+
+def all_rows(name: str, n_masks: int) -> None:
+    for n, p in SHAPES:
+        compare(name, n, p, n_masks)
+    few = min(n_masks, 32)
+    for n, p in ((100, 1_000), (1_000, 1_000), (10_000, 20)):
+        compare(name, n, p, few, resample=True)
+        compare(name, n, p, few, scoring="neg_log_loss")
+    repeated = RepeatedStratifiedKFold(n_splits=5, n_repeats=10, random_state=0)
+    compare(name, 111, 11_340, n_masks, cv=repeated)
+    for n, p in ((100, 1_000), (111, 20_000), (1_000, 1_000)):
+        flips(name, n, p)
 
 
 if __name__ == "__main__":
