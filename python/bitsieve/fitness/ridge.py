@@ -84,9 +84,10 @@ def _class_weights(weights: Mapping[Any, Any], table: Table) -> NDArray[np.float
     """Return the weight of each class, or None where one has none or it is no number."""
     assert table.classes is not None
     found = [weights.get(name) for name in table.classes.tolist()]
-    if any(not isinstance(each, Real) or not 0 <= each < np.inf for each in found):
+    if not all(isinstance(each, Real) for each in found):
         return None
-    return np.array(found, dtype=np.float64)
+    out = np.array(found, dtype=np.float64)
+    return out if (np.isfinite(out) & (out >= 0)).all() else None
 
 
 class _Kernel:
@@ -152,7 +153,7 @@ def _refusal_of_linear(model: Any) -> str | None:
 def _refusal_of_alpha(alpha: Any) -> str | None:
     if not isinstance(alpha, Real):
         return "alpha that is not one number has no kernel"
-    return None if 0 <= alpha < np.inf else f"alpha={alpha:g} has no kernel"
+    return None if 0 <= float(alpha) < np.inf else f"alpha={alpha:g} has no kernel"
 
 
 def _refusal_of_kernel(model: Any) -> str | None:
