@@ -74,7 +74,7 @@ def bayes(**changes: Any) -> dict[str, Any]:
     return arguments | {"alpha": 0.5, "fit_prior": True, "log_prior": np.zeros(2)} | changes
 
 
-OF_RIDGE = {name: value for name, value in knn().items() if name not in OF_KNN} | {
+OF_RIDGE = {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN} | {
     "kernel": "linear",
     "alpha": 1.0,
     "fit_intercept": True,
@@ -308,6 +308,31 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "CategoricalFitness": (
         lambda **k: _evaluate(_core.CategoricalFitness(**k)),
         bayes(min_categories=3),
+    ),
+    "DiagonalFitness": (
+        lambda **k: _evaluate(_core.DiagonalFitness(**k)),
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
+        | {
+            "priors": "given",
+            "given": np.array([0.25, 0.75]),
+            "plain": True,
+            "smoothing": 0.0,
+            "shrink": 0.5,
+            "halved": False,
+            "decisions": True,
+        },
+    ),
+    "LdaFitness": (
+        lambda **k: _evaluate(_core.LdaFitness(**k)),
+        {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
+        | {
+            "solver": "lsqr",
+            "shrinkage": 0.5,
+            "tol": 1e-4,
+            "priors": np.array([0.25, 0.75]),
+            "decisions": True,
+            "scaler": _core.ScalerOptions("standard"),
+        },
     ),
     "PriorFitness": (
         lambda **k: _evaluate(_core.PriorFitness(**k)),

@@ -29,7 +29,8 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -95,7 +96,6 @@ class Model:
     units: Callable[[Shape], float] = _gram
     is_counts: bool = False
     neighbors_seconds: float | None = None  # bound for all neighbors of a mask
-    tags: tuple[str, ...] = field(default=())
 
 
 def scaled(model: Any, scaler: Any = None) -> Any:
@@ -186,9 +186,10 @@ def seconds(call: Callable[[], object]) -> float:
 def limits() -> dict[Work, float]:
     """Units a second: multiply-adds of products, bytes of a copy."""
     out: dict[Work, float] = {}
-    for name in ("float32", "float64"):
+    precisions: tuple[Work, ...] = ("float32", "float64")
+    for name in precisions:
         A = np.random.default_rng(0).normal(size=(1200, 1200)).astype(name)
-        out[name] = 1200**3 / min(seconds(lambda A=A: A @ A) for _ in range(5))  # type: ignore[misc,literal-required]
+        out[name] = 1200**3 / min(seconds(partial(np.matmul, A, A)) for _ in range(5))
     from_, to = np.ones(1 << 25), np.empty(1 << 25)
     out["bytes"] = from_.nbytes / min(seconds(lambda: np.copyto(to, from_)) for _ in range(5))
     return out
@@ -248,14 +249,12 @@ def intelex(python: str, estimator: Any, X: Floats, y: Any, masks: Any, cv: Spli
 
 def half_masks(models: Sequence[Model], arguments: argparse.Namespace) -> None:
     """The first table."""
-    print(
-        f"\n{arguments.masks} half masks of {N} x {P:,}, {CLASSES} classes, {REPEATS} x {FOLDS}-fold"
-    )
-    print(
-        "milliseconds a mask       kernel          ours  scikit-learn   ratio  wanted  intelex   limit  apart"
-    )
+    folds = f"{REPEATS} x {FOLDS}-fold"
+    print(f"\n{arguments.masks} half masks of {N} x {P:,}, {CLASSES} classes, {folds}")
     rates, shape = limits(), Shape(N, P / 2, REPEATS * FOLDS, REPEATS, CLASSES)
-    print("  limits: " + ", ".join(f"{rate / 1e9:.1f} G {work}/s" for work, rate in rates.items()))
+    print("limits: " + ", ".join(f"{rate / 1e9:.1f} G {work}/s" for work, rate in rates.items()))
+    print(f"{'milliseconds a mask':25s} {'kernel':15s}    ours  scikit-learn   ratio", end="")
+    print("  wanted  intelex           limit  apart")
     for model in models:
         X, codes, numbers = table(N, P, model.is_counts)
         y = numbers if is_regressor(model.estimator) else codes
@@ -263,33 +262,26 @@ def half_masks(models: Sequence[Model], arguments: argparse.Namespace) -> None:
         fitness = compile(model.estimator, X, y, cv=cv, n_jobs=1)
         rng = np.random.default_rng(7)
         # Without a kernel, and with scikit-learn's solvers, a mask does not gain by its company.
-        alone = fitness.kernel in (None, "factor")
-        n_masks = (
-            min(arguments.masks, arguments.sample if fitness.kernel is None else 16)
-            if alone
-            else arguments.masks
-        )
-        masks = rng.random((n_masks, P)) < 0.5
-        fitness.evaluate(rng.random((min(n_masks, 8), P)) < 0.5)
-        found: list[Floats] = []
-        ours = (
-            seconds(lambda: found.append(fitness.evaluate_splits(Masks.from_bool(masks)))) / n_masks
-        )
+        most = {None: arguments.sample, "factor": 16}.get(fitness.kernel, arguments.masks)
+        masks = rng.random((min(arguments.masks, most), P)) < 0.5
+        fitness.evaluate(rng.random((min(len(masks), 8), P)) < 0.5)
+        start = time.process_time()
+        found = fitness.evaluate_splits(Masks.from_bool(masks))
+        ours = (time.process_time() - start) / len(masks)
         sample = masks[: arguments.sample]
         rival, scores = theirs(model.estimator, X, y, sample, cv)
-        apart = np.abs(found[0][: len(sample)] - scores).max()
-        other = (
-            intelex(arguments.intelex, model.estimator, X, y, sample, cv)
-            if arguments.intelex
-            else ""
-        )
-        share = model.units(shape) / ours / rates[model.work]
+        apart = np.abs(found[: len(sample)] - scores).max()
+        other = ""
+        if arguments.intelex:
+            other = intelex(arguments.intelex, model.estimator, X, y, sample[:1], cv)
+        wanted = f"{model.ratio:.0f}" if model.ratio else ""
+        share = f"{100 * model.units(shape) / ours / rates[model.work]:.1f} % {model.work}"
         print(
-            f"{model.name:25s} {fitness.kernel or 'falls back':15s} {1e3 * ours:7.2f} {1e3 * rival:11.1f} "
-            f"{rival / ours:9.1f} {f'{model.ratio:.0f}' if model.ratio else '':>6s} {other:>9s} "
-            f"{100 * share:5.1f} % {model.work} {apart:.0e}",
+            f"{model.name:25s} {fitness.kernel or 'falls back':15s} {1e3 * ours:7.2f} "
+            f"{1e3 * rival:13.1f} {rival / ours:7.1f} {wanted:>7s} {other:>8s} {share:>15s} "
+            f"{apart:6.0e}",
             flush=True,
-        )  # fmt: skip
+        )
 
 
 def flips(models: Sequence[Model], arguments: argparse.Namespace) -> None:
@@ -305,43 +297,40 @@ def flips(models: Sequence[Model], arguments: argparse.Namespace) -> None:
     scale = gram / GRAM_SECONDS
     n, p = X.shape
     print(f"\nall one-flip neighbors of a 30-feature mask of chowdary, {n} x {p:,}, {FOLDS}-fold")
-    print(
-        f"  a float32 Gram matrix of {N} x {P // 2:,} takes {1e3 * gram:.2f} ms here: bounds times {scale:.2f}"
-    )
-    print(
-        "seconds                   kernel          ours   bound  scaled  scikit-learn       ratio"
-    )
+    print(f"a float32 Gram matrix of {N} x {P // 2:,} takes {1e3 * gram:.2f} ms here", end="")
+    print(f": bounds times {scale:.2f}")
+    print(f"{'seconds':25s} {'kernel':15s}    ours   bound  scaled  scikit-learn     ratio")
     base = np.isin(np.arange(p), np.random.default_rng(1).choice(p, 30, replace=False))
+    near, other = Masks.neighbors(base, p), Masks.neighbors(np.roll(base, 1), p)
     for model in models:
         if model.is_counts or is_regressor(model.estimator):
             continue
         cv = splits_of(model.estimator, codes, 1)
         fitness = compile(model.estimator, X, codes, cv=cv, n_jobs=1)
-        near = Masks.neighbors(base, p)
         if fitness.kernel in (None, "factor"):
             print(f"{model.name:25s} {fitness.kernel or 'falls back':15s}       -")
             continue
-        other = Masks.neighbors(np.roll(base, 1), p)
         fitness.evaluate(other)
-        ours = min(seconds(lambda: fitness.evaluate(near)) for _ in range(3))
+        ours = min(seconds(partial(fitness.evaluate, near)) for _ in range(3))
         rival = theirs(model.estimator, X, codes, near[np.arange(3)].to_bool(), cv)[0] * p
         bound = model.neighbors_seconds
         bounds = f"{bound:7.2f} {bound * scale:7.3f}" if bound else " " * 15
         print(
-            f"{model.name:25s} {fitness.kernel:15s} {ours:7.3f} {bounds} {rival:11.0f} {rival / ours:14,.0f}",
+            f"{model.name:25s} {fitness.kernel:15s} {ours:7.3f} {bounds} {rival:13.0f} "
+            f"{rival / ours:9,.0f}",
             flush=True,
         )
 
 
 SHAPES = [(n, p) for n in (100, 1000) for p in (20, 1000, 20_000)] + [(10_000, 20), (10_000, 1000)]
+LARGE = 1_000_000  # numbers of a table
 
 
 def shapes(models: Sequence[Model], arguments: argparse.Namespace) -> None:
     """The third table."""
-    print(
-        f"\nscikit-learn's time of a half mask, {FOLDS}-fold, by that of the kernel; in batches of 8 masks"
-    )
-    print(" " * 25 + "".join(f"{f'{n} x {p:,}':>17s}" for n, p in SHAPES))
+    print(f"\nscikit-learn's time of a half mask, {FOLDS}-fold, by that of the kernel", end="")
+    print("; in batches of 8 masks, of large tables 2")
+    print(" " * 25 + "".join(f"{f'{n} x {p:,}':>15s}" for n, p in SHAPES))
     for model in models:
         cells = []
         for n, p in SHAPES:
@@ -353,16 +342,17 @@ def shapes(models: Sequence[Model], arguments: argparse.Namespace) -> None:
                 cells.append("")
                 continue
             rng = np.random.default_rng(7)
-            rounds = 1 if n * p > 1e6 else 3
+            is_large = n * p > LARGE
+            rounds = 1 if is_large else 3
             ours = []
             for _ in range(rounds + 1):  # the first makes what is made once
-                masks = rng.random((2 if n * p > 1e6 else 8, p)) < 0.5
+                masks = rng.random((2 if is_large else 8, p)) < 0.5
                 masks[:, 0] = True
-                ours.append(seconds(lambda m=masks: fitness.evaluate(m)) / len(masks))  # type: ignore[misc]
+                ours.append(seconds(partial(fitness.evaluate, masks)) / len(masks))
             rival = min(theirs(model.estimator, X, y, masks[:1], cv)[0] for _ in range(rounds))
             ratio = rival / min(ours[1:])
             cells.append(f"{ratio:.1f}{'' if ratio >= 1 else ' SLOWER'}")
-        print(f"{model.name:25s}" + "".join(f"{cell:>17s}" for cell in cells), flush=True)
+        print(f"{model.name:25s}" + "".join(f"{cell:>15s}" for cell in cells), flush=True)
 
 
 def main() -> None:

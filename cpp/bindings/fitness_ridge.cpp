@@ -97,7 +97,7 @@ std::unique_ptr<PyRidge> make_ridge(const std::shared_ptr<PyTable>& table,
                                     const std::string& kernel, double alpha, bool fit_intercept,
                                     bool least_norm, bool balanced,
                                     const std::optional<Numbers>& class_weights, double gamma,
-                                    int degree, double coef0) {
+                                    int degree, double coef0, const ScalerOptions& scaler) {
   using Kernel = RidgeSettings::Kernel;
   RidgeSettings settings;
   require(kernel == "linear" || kernel == "rbf" || kernel == "polynomial",
@@ -118,6 +118,7 @@ std::unique_ptr<PyRidge> make_ridge(const std::shared_ptr<PyTable>& table,
   settings.gamma = gamma;
   settings.degree = degree;
   settings.coef0 = coef0;
+  settings.scaler = scaler;
   if (class_weights) {
     check_numbers(*class_weights, n_classes, "class_weights must have one finite number a class");
     const double* weights = class_weights->data();
@@ -139,7 +140,8 @@ void register_fitness_ridge(py::module_& module) {
            py::arg("n_folds"), py::arg("stratified"), py::arg("kernel") = "linear",
            py::arg("alpha") = 1.0, py::arg("fit_intercept") = true, py::arg("least_norm") = false,
            py::arg("balanced") = false, py::arg("class_weights").noconvert() = py::none(),
-           py::arg("gamma") = 0.0, py::arg("degree") = 3, py::arg("coef0") = 1.0);
+           py::arg("gamma") = 0.0, py::arg("degree") = 3, py::arg("coef0") = 1.0,
+           py::arg("scaler") = ScalerOptions());
   module.def("solve_positive", &solve_positive, py::arg("A").noconvert(), py::arg("B").noconvert(),
              py::arg("bordered") = false);
   module.def("invert_positive", &invert_positive, py::arg("A").noconvert(),

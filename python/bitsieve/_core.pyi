@@ -417,6 +417,44 @@ class RidgeFitness(MaskFitness):
         gamma: float = 0.0,
         degree: int = 3,
         coef0: float = 1.0,
+        scaler: ScalerOptions = ...,
+    ) -> None: ...
+
+class LdaFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        solver: str,
+        shrinkage: float,
+        tol: float,
+        priors: NDArray[np.float64] | None = ...,
+        decisions: bool = ...,
+        scaler: ScalerOptions = ...,
+    ) -> None: ...
+
+class DiagonalFitness(MaskFitness):
+    def __init__(
+        self,
+        table: Table,
+        *,
+        target: NDArray[np.int32] | NDArray[np.float64],
+        n_classes: int,
+        n_repeats: int,
+        n_folds: int,
+        stratified: bool,
+        priors: str,
+        given: NDArray[np.float64] | None = ...,
+        plain: bool = ...,
+        smoothing: float = ...,
+        shrink: float = ...,
+        halved: bool = ...,
+        decisions: bool = ...,
     ) -> None: ...
 
 class PriorFitness(MaskFitness):

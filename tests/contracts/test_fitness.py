@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
@@ -15,7 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import RobustScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from bitsieve import _core
+from bitsieve import DiagonalLDA, _core
 from bitsieve.fitness import compile
 from bitsieve.testing import check_fitness
 from bitsieve.testing._draws import table
@@ -31,6 +32,8 @@ OTHER: dict[type, dict[str, Any]] = {
     ComplementNB: {"alpha": 0.5},
     CategoricalNB: {"min_categories": 21},
     NearestCentroid: {"shrink_threshold": 0.5},
+    DiagonalLDA: {"var_smoothing": 0.1},
+    LinearDiscriminantAnalysis: {"priors": [0.2, 0.3, 0.5]},
     LogisticRegression: {"C": 2.0},
     Ridge: {"alpha": 2.0},
     RidgeClassifier: {"alpha": 2.0},
@@ -57,6 +60,14 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("centroid", NearestCentroid(), {"scoring": "balanced_accuracy", **FRESH}),
     ("factor", SVC(), {}),
     ("factor", LinearSVC(C=1e-3, random_state=0), {"scoring": "balanced_accuracy", **FRESH}),
+    ("centroid", NearestCentroid(priors="empirical"), {"scoring": "f1_macro", **FRESH}),
+    ("centroid", NearestCentroid(shrink_threshold=0.4), {"groups": True}),
+    ("diagonal_lda", DiagonalLDA(), {}),
+    ("diagonal_lda", DiagonalLDA(), {"scoring": "neg_log_loss", **FRESH}),
+    ("lda", LinearDiscriminantAnalysis("lsqr", shrinkage=0.1), {}),
+    ("lda", LinearDiscriminantAnalysis("eigen", shrinkage=0.5), {"scoring": "f1_macro", **FRESH}),
+    ("lda", LinearDiscriminantAnalysis(), {"scoring": "f1_macro", "groups": True}),
+    ("lda", make_pipeline(StandardScaler(), LinearDiscriminantAnalysis("lsqr", 0.2)), FRESH),
     ("gaussian_bayes", GaussianNB(), {}),
     ("gaussian_bayes", GaussianNB(), {"scoring": "neg_log_loss", **FRESH}),
     ("gaussian_bayes", GaussianNB(priors=[0.2, 0.3, 0.5]), {"scoring": "f1_macro", "groups": True}),
@@ -70,6 +81,8 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("ridge", RidgeClassifier(), {"scoring": "f1_macro", **FRESH}),
     ("ridge", RidgeClassifier(class_weight="balanced"), {"groups": True}),
     ("ridge", Ridge(), {"scoring": "r2", **FRESH}),
+    ("ridge", make_pipeline(StandardScaler(), RidgeClassifier()), {}),
+    ("ridge", make_pipeline(RobustScaler(), Ridge()), {"scoring": "r2", **FRESH}),
     ("ridge", LinearRegression(), {}),
     ("ridge", KernelRidge(kernel="rbf"), {"scoring": "neg_mean_absolute_error"}),
     (None, Lasso(0.1), {"scoring": "r2", "cv": 2}),

@@ -14,10 +14,11 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.neighbors import NearestCentroid
+from twin_centroid import scores as twin_scores
 
 from bitsieve import Masks
 from bitsieve.fitness import GeneralFitness, compile
-from bitsieve.fitness.centroid import CentroidFitness
+from bitsieve.fitness.centroid import AdditiveCentroidFitness, CentroidFitness
 
 RNG = np.random.default_rng(0)
 SCORERS = ("balanced_accuracy", "f1_macro", "matthews_corrcoef", "v_measure_score")
@@ -158,23 +159,95 @@ def test_what_float32_loses_decides_nothing() -> None:
         np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
 
 
+def test_priors_values_and_shrunken_centroids_are_scikit_learns(one_blas_thread: None) -> None:
+    models = [
+        NearestCentroid(),
+        NearestCentroid(priors="empirical"),
+        NearestCentroid(shrink_threshold=0.3),
+        NearestCentroid(shrink_threshold=1.5, priors="empirical"),
+    ]
+    for n_classes, p in ((2, 17), (3, 40), (5, 33)):
+        X, y = _table(47, p, n_classes, p)
+        y[:6] = 0  # priors that differ
+        X = X + 3
+        masks = _masks(p, 7, p)[1:]
+        given = np.arange(1.0, n_classes + 1) / np.arange(n_classes + 1).sum()
+        for model in (*models, NearestCentroid(priors=given.tolist(), shrink_threshold=0.3)):
+            last = "roc_auc" if n_classes == 2 else "average_precision"
+            for scoring in (None, "neg_log_loss", last):
+                fitness = compile(model, X, y, cv=3, scoring=scoring, n_jobs=1)
+                plain = scoring is None and model.priors == "uniform" and not model.shrink_threshold
+                assert isinstance(fitness, CentroidFitness if plain else AdditiveCentroidFitness)
+                expected = GeneralFitness(fitness.problem, "asked for").evaluate_splits(masks)
+                found = fitness.evaluate_splits(masks)
+                np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_values_are_the_twins(isa: str) -> None:
+    for n_classes, shrink in ((2, 0.0), (3, 0.4), (4, 0.2)):
+        X, y = _table(39, 37, n_classes, n_classes)
+        masks = _masks(37, 7, n_classes)[1:]
+        model = NearestCentroid(priors="empirical", shrink_threshold=shrink or None)
+        scoring = "roc_auc" if n_classes == 2 else "average_precision"
+        fitness = compile(model, X, y, cv=3, scoring=scoring, n_jobs=1)
+        words, seeds = Masks.from_bool(masks).words, np.zeros(len(masks), np.uint64)
+        _, values = fitness._core.outputs(words, seeds, 1)
+        for m, mask in enumerate(masks):
+            parts = [twin_scores(X[:, mask], y, split, shrink) for split in fitness.splits()]
+            expected = np.concatenate(parts)
+            if n_classes == 2:
+                expected = expected[:, 1:] - expected[:, :1]
+            np.testing.assert_allclose(values[m], expected, rtol=1e-11, atol=1e-11)
+
+
+def test_many_samples_need_no_gram_matrix(one_blas_thread: None) -> None:
+    X, y = _table(1601, 6, 3)
+    fitness = compile(NearestCentroid(), X, y, cv=3, n_jobs=1)
+    assert isinstance(fitness, AdditiveCentroidFitness)
+    masks = _masks(6, 12)[1:]
+    np.testing.assert_array_equal(
+        fitness.evaluate_splits(masks), _expected(X, y, masks, fitness.splits())
+    )
+
+
+def test_what_rounding_decides_in_scikit_learn_is_declined() -> None:
+    X, y = _table(40, 6, 2)
+    X[:, 1] = 0.1 * y  # constant within each class
+    X[:, 2] = 3.0  # and everywhere, in whole numbers
+    masks = np.zeros((4, 6), bool)
+    for row, features in enumerate([[0, 3], [0, 1], [2, 3], [4, 5]]):
+        masks[row, features] = True
+    for options in ({}, {"resample": True, "n_repeats": 2}):
+        fitness = compile(NearestCentroid(priors=[0.4, 0.6]), X, y, cv=3, n_jobs=1, **options)
+        fitness.evaluate(masks[[0, 2, 3]])
+        assert fitness.n_declined == 0
+        near = Masks.neighbors(masks[0], 6)
+        np.testing.assert_array_equal(
+            fitness.evaluate_splits(near), fitness.evaluate_splits(near.to_bool())
+        )
+        assert fitness.n_declined == 2
+    # All means of both classes become one.
+    model = NearestCentroid(shrink_threshold=50.0, priors=[0.4, 0.6])
+    fitness = compile(model, X, y, cv=3, scoring="roc_auc", n_jobs=1)
+    fitness.evaluate(masks[[0, 3]])
+    assert fitness.n_declined == 2
+
+
 def test_what_it_does_not_serve() -> None:
     X, y = _table(30, 5, 2)
     centroid = "NearestCentroid: "
     ones = np.ones((1, 5), bool)
-    refused: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-        ({"metric": "manhattan"}, {}, "metric 'manhattan' has no kernel"),
-        ({"shrink_threshold": 0.5}, {}, "shrink_threshold=0.5 has no kernel"),
-        ({"priors": "empirical"}, {}, "priors other than 'uniform' have no kernel"),
-        ({"priors": [0.5, 0.5]}, {}, "priors other than 'uniform' have no kernel"),
-        ({}, {"scoring": "roc_auc"}, "'roc_auc' asks for decision_function, which has no kernel"),
-        ({}, {"scoring": "neg_log_loss"}, "'neg_log_loss' asks for predict_proba, which has no"),
+    refused: list[tuple[dict[str, Any], Any, str]] = [
+        ({"metric": "manhattan"}, X, "metric 'manhattan' has no kernel"),
+        ({"priors": [0.5, 0.6]}, X, "priors that are not positive or do not sum to 1 have no"),
+        ({"priors": np.array([0.5, 0.5])}, X, "priors in an array have no kernel; give a list"),
+        ({"priors": "empirical"}, X.astype(np.float32), "values in float32 have no kernel, since"),
     ]
-    for parameters, options, reason in refused:
-        fitness = compile(NearestCentroid(**parameters), X, y, n_jobs=1, **options)
+    for parameters, data, reason in refused:
+        fitness = compile(NearestCentroid(**parameters), data, y, n_jobs=1)
         assert fitness.kernel is None
         assert str(fitness.fallback_reason).startswith(centroid + reason)
-    expected = cross_val_score(NearestCentroid(), X, y, scoring="neg_log_loss")
+    expected = cross_val_score(NearestCentroid(priors="empirical"), X.astype(np.float32), y)
     np.testing.assert_array_equal(fitness.evaluate_splits(ones)[0], expected)
 
 

@@ -42,13 +42,13 @@ def _expected(estimator: Any, y: np.ndarray = Y, **options: Any) -> np.ndarray:
 @each(
     "estimator",
     [
-        make_pipeline(StandardScaler(), KNeighborsClassifier(3)),
+        make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)),
         make_pipeline(StandardScaler(), SVC()),
         SVC(kernel="linear", C=0.1),
         DecisionTreeClassifier(random_state=0),
         RandomForestClassifier(5, random_state=1),
         KNeighborsClassifier(3, metric="manhattan"),
-        make_pipeline(PCA(2), LogisticRegression()),
+        make_pipeline(PCA(), LogisticRegression()),
     ],
 )
 def test_equals_cross_val_score(estimator: Any) -> None:

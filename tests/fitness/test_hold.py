@@ -84,7 +84,7 @@ MODELS = (
     ),
     Model(Ridge(solver="cholesky"), CRIME, other=Ridge(solver="svd")),
     Model(LinearRegression(), CRIME, other=Ridge(alpha=0.0, solver="svd")),
-    Model(KernelRidge(), ("sonar_numbers",), forms=("z-scored",)),
+    Model(KernelRidge(), ("tox_171_numbers",), forms=("z-scored",)),
     Model(_lda("lsqr"), (*SMALL, "khan_few"), other=_lda("eigen")),
     Model(_lda("eigen"), (*SMALL, "khan_few"), other=_lda("lsqr")),
     Model(NearestCentroid(), forms=("z-scored",)),

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include "additive_worker.hpp"
 #include "bitsieve/core/isa.hpp"
 
 namespace bitsieve {
+namespace {
+
+constexpr std::size_t prefetched_samples = 256;  // of the features of the next block
+
+}  // namespace
 
 SumLayout::SumLayout(const Splits& splits, std::size_t n_place_sums_, std::size_t n_split_sums_)
     : n_place_sums(n_place_sums_), n_split_sums(n_split_sums_), begin(splits.n_splits + 1, 0) {
@@ -20,6 +26,9 @@ AdditiveFitness::AdditiveFitness(std::shared_ptr<const Table> table, Target targ
                                  SplitSource source)
     : MaskFitness(std::move(table), std::move(target), std::move(source)) {
   require_classes();
+  if (this->target().n_classes >= static_cast<std::size_t>(no_class)) {
+    throw std::invalid_argument("there are too many classes");
+  }
 }
 
 AdditiveFitness::~AdditiveFitness() = default;
@@ -122,6 +131,15 @@ void AdditiveFitness::gather(const std::int32_t* features, std::size_t n, Featur
   block.values = values;
 }
 
+void AdditiveFitness::prefetch_rows(const std::int32_t* features, std::size_t n) const {
+  const double* rows = table().doubles(1);
+  const std::size_t count = std::min(table().view().n_samples, prefetched_samples);
+  for (std::size_t k = 0; k < n; ++k) {
+    const double* row = rows + static_cast<std::size_t>(features[k]) * table().view().ld;
+    for (std::size_t i = 0; i < count; i += cache_line / sizeof(double)) prefetch(row + i);
+  }
+}
+
 void AdditiveFitness::for_each_block(const State& state, const std::int32_t* features,
                                      std::size_t n_features, Scratch& scratch,
                                      FunctionRef<const FeatureBlock&> body) const {
@@ -132,6 +150,8 @@ void AdditiveFitness::for_each_block(const State& state, const std::int32_t* fea
   for (std::size_t k = 0; k < n_features; k += lanes) {
     gather(features + k, std::min(lanes, n_features - k), block, scratch.data());
     begin_block(state, block);
+    const std::size_t next = std::min(k + lanes, n_features);
+    prefetch_rows(features + next, std::min(lanes, n_features - next));
     body(block);
   }
 }
@@ -172,9 +192,10 @@ void AdditiveFitness::offsets_of(const State& state, const TargetSplits& at, std
 
 void AdditiveFitness::choose(const SumLayout& layout, const TargetSplits& at, std::size_t split,
                              const double* sums, const double* magnitudes, double share,
-                             const Adder& adder, std::int16_t* classes) const {
+                             Adder& adder, std::int32_t* classes) const {
   const std::size_t n_classes = target().n_classes;
   const Offsets offsets = adder.offsets(n_classes);
+  for (std::size_t k = 0; k < n_classes * lanes; ++k) offsets.relative[k] += share;
   kernels().additive->choose({sums, magnitudes, tests_of(at.splits, split), n_classes,
                               layout.n_place_sums - n_classes, offsets.offset, offsets.factor,
                               offsets.relative, offsets.slack, share},
@@ -231,7 +252,7 @@ void AdditiveFitness::predict(const Word* masks, std::size_t index, const Target
     }
     chosen = chosen_->classes.data() + row * chosen_->n_tests;
     std::copy(chosen, chosen + chosen_->n_tests, answer.classes);
-    if (std::find(chosen, chosen + chosen_->n_tests, -1) == chosen + chosen_->n_tests) return;
+    if (std::find(chosen, chosen + chosen_->n_tests, no_class) == chosen + chosen_->n_tests) return;
   }
   list_bits(mask, n_words(), adder.features);
   adder.params.assign(n_splits * n_params(), 0.0);
@@ -250,7 +271,7 @@ void AdditiveFitness::predict(const Word* masks, std::size_t index, const Target
     const std::size_t n_tests = tests_of(at.splits, s);
     const double* sums = adder.sums.data() + (chosen == nullptr ? state.exact.begin[s] : 0);
     if (chosen != nullptr) {
-      if (std::find(chosen + first, chosen + first + n_tests, -1) == chosen + first + n_tests) {
+      if (std::find(chosen + first, chosen + first + n_tests, no_class) == chosen + first + n_tests) {
         continue;
       }
       ++n_open_;

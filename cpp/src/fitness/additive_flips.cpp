@@ -31,8 +31,7 @@ class AdditiveFitness::Flips {
     fitness.add_exactly(state, at, features_, params_.data(), 0, at.splits.n_splits, own,
                         sums_.data());
     for (const std::int32_t i : at.splits.test_samples) {
-      own_class_.push_back(
-          static_cast<std::int16_t>(fitness.target().codes[static_cast<std::size_t>(i)]));
+      own_class_.push_back(fitness.target().codes[static_cast<std::size_t>(i)]);
     }
   }
 
@@ -44,7 +43,8 @@ class AdditiveFitness::Flips {
     parallel_for_worker(n_blocks, n_threads, [&](std::size_t block, int w) {
       const std::size_t first = block * lanes, n = std::min(lanes, n_masks - first);
       const auto worker = static_cast<std::size_t>(w);
-      run_block(flips + first, n, blocks[worker], static_cast<Adder&>(*pool[worker]),
+      const std::size_t n_after = std::min(lanes, n_masks - first - n);
+      run_block(flips + first, n, n_after, blocks[worker], static_cast<Adder&>(*pool[worker]),
                 scores + first * at_.splits.n_splits,
                 declined == nullptr ? nullptr : declined + first);
     });
@@ -60,11 +60,14 @@ class AdditiveFitness::Flips {
     bool joins[lanes], is_open[lanes], is_empty[lanes], is_declined[lanes];
   };
 
-  void run_block(const std::int64_t* flips, std::size_t n, Block& block, Adder& own,
-                 double* scores, bool* declined) {
+  void run_block(const std::int64_t* flips, std::size_t n, std::size_t n_after, Block& block,
+                 Adder& own, double* scores, bool* declined) {
     const std::size_t n_splits = at_.splits.n_splits;
     std::int32_t features[lanes];
     for (std::size_t l = 0; l < n; ++l) features[l] = static_cast<std::int32_t>(flips[l]);
+    std::int32_t after[lanes];
+    for (std::size_t l = 0; l < n_after; ++l) after[l] = static_cast<std::int32_t>(flips[n + l]);
+    fitness_.prefetch_rows(after, n_after);
     for (std::size_t l = 0; l < lanes; ++l) {
       const auto f = static_cast<std::size_t>(features[std::min(l, n - 1)]);
       block.joins[l] = !get_bit(base_, f);
@@ -140,11 +143,13 @@ class AdditiveFitness::Flips {
                     own.classes.data());
     const auto first = static_cast<std::size_t>(at_.splits.test_begin[s]);
     std::int32_t* hits = hits_only_ ? block.hits.data() + s * n_classes_ * lanes : nullptr;
-    alignas(64) std::int16_t open[lanes] = {};
+    alignas(64) std::int32_t open[lanes] = {};
     if (hits_only_) {
       kernel.count_hits(own.classes.data(), own_class_.data() + first, n_tests, hits, open);
     } else {
-      for (std::size_t k = 0; k < n_tests * lanes; ++k) open[k % lanes] |= own.classes[k] < 0;
+      for (std::size_t k = 0; k < n_tests * lanes; ++k) {
+        open[k % lanes] |= own.classes[k] == no_class;
+      }
     }
     for (std::size_t l = 0; l < n; ++l) {
       if (open[l] != 0 && !block.is_declined[l] && !block.is_empty[l]) {
@@ -182,7 +187,7 @@ class AdditiveFitness::Flips {
     fitness_.costs_of(state_, at_, s, own.params.data(), own.sums.data(), own);
     for (std::size_t k = 0; k < tests_of(at_.splits, s); ++k) {
       own.classes[k * lanes + lane] =
-          static_cast<std::int16_t>(fitness_.cheapest(own.costs.data() + k * n_classes_));
+          fitness_.cheapest(own.costs.data() + k * n_classes_);
     }
   }
 
@@ -211,7 +216,7 @@ class AdditiveFitness::Flips {
   bool hits_only_;
   std::vector<std::int32_t> features_;    // of the base
   std::vector<double> params_, sums_;     // of the base
-  std::vector<std::int16_t> own_class_;  // of each test sample
+  std::vector<std::int32_t> own_class_;  // of each test sample
 };
 
 bool AdditiveFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,

@@ -9,7 +9,7 @@ namespace bitsieve {
 namespace {
 
 constexpr std::size_t tile_features = 8 * pattern_features;  // that are added in float32
-constexpr std::size_t panel_columns = 2048;                  // of whole splits, worked on at a time
+constexpr std::size_t panel_columns = 768;                  // of whole splits, worked on at a time
 constexpr std::size_t chunk_masks = 256;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 25;  // of sums
 constexpr std::size_t chosen_bytes = std::size_t{1} << 26;
@@ -275,7 +275,9 @@ class AdditiveFitness::Tables {
       const std::size_t n_all = at_.splits.test_samples.size();
       for (std::size_t l = 0; l < n; ++l) {
         std::int16_t* to = classes_ + (first_mask + l) * n_all + first_test;
-        for (std::size_t k = 0; k < n_tests; ++k) to[k] = own.classes[k * lanes + l];
+        for (std::size_t k = 0; k < n_tests; ++k) {
+          to[k] = static_cast<std::int16_t>(own.classes[k * lanes + l]);
+        }
       }
     }
   }
@@ -371,7 +373,7 @@ void AdditiveFitness::prepare(const MaskBatch& batch, int n_threads,
   chosen_->n_masks = batch.n_masks;
   chosen_->n_tests = at.splits.test_samples.size();
   chosen_->seed = at.seed;
-  chosen_->classes.assign(batch.n_masks * chosen_->n_tests, -1);
+  chosen_->classes.assign(batch.n_masks * chosen_->n_tests, no_class);
   chosen_->declined.assign(batch.n_masks, 0);
   Tables(*this, state, at, n_threads).run(batch.masks, batch.n_masks, *chosen_);
   n_tabled_ += batch.n_masks;

@@ -21,7 +21,7 @@ struct AdditiveFitness::Adder : MaskFitness::Worker {
 
   std::vector<std::int32_t> features, others;
   std::vector<double> params, sums, costs;
-  std::vector<std::int16_t> classes;
+  std::vector<std::int32_t> classes;
   Scratch block, other_block, terms, scratch_numbers, lane_sums, magnitudes, lane_params, offset_numbers;
   AlignedVector<float> tables, pattern_sums;
 
@@ -42,7 +42,7 @@ struct AdditiveFitness::Chosen {
   const Word* masks = nullptr;
   std::size_t n_masks = 0, n_tests = 0;
   std::uint64_t seed = 0;
-  std::vector<std::int16_t> classes;   // [n_masks][n_tests], -1 where not decided
+  std::vector<std::int16_t> classes;   // [n_masks][n_tests], or no_class
   std::vector<std::uint8_t> declined;  // [n_masks]
 };
 

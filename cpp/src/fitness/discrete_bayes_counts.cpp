@@ -8,6 +8,8 @@
 namespace bitsieve {
 namespace {
 
+constexpr std::size_t most_totals = std::size_t{1} << 24;  // 128 MB
+
 template <typename T>
 void find_negative(const T* values, std::size_t n, std::size_t p, std::vector<bool>& is_negative) {
   std::vector<T> least(values, values + p);
@@ -18,6 +20,12 @@ void find_negative(const T* values, std::size_t n, std::size_t p, std::vector<bo
 }
 
 }  // namespace
+
+struct MultinomialFitness::Totals : Learnt {
+  // After survey(), where memory allows: the terms of T_c, [n_features][n_splits][n_classes], and
+  // the logarithm of their sum over all features.
+  std::vector<double> of_feature, log_of_all;
+};
 
 MultinomialFitness::MultinomialFitness(std::shared_ptr<const Table> table, Target target,
                                        SplitSource source, DiscreteOptions options,
@@ -40,33 +48,96 @@ void MultinomialFitness::begin_block(const State&, const FeatureBlock& block) co
   add_totals(block.values, false, block.kept);
 }
 
-void MultinomialFitness::terms(const State& state, const TargetSplits& at,
-                               const FeatureBlock& block, const double*, bool, std::size_t split,
-                               double* out, Scratch& scratch) const {
+void MultinomialFitness::count(const Learnt& learnt, const TargetSplits& at,
+                               const FeatureBlock& block, std::size_t split, double* counts,
+                               Scratch& scratch) const {
   const std::size_t n_classes = target().n_classes, width = n_classes * lanes;
-  const double* weight = static_cast<const Learnt&>(state).weight.data() + split * n_classes;
+  const double* weight = learnt.weight.data() + split * n_classes;
   const double alpha = options().alpha;
-  Scratch counts(width), costs(width);
-  add_training(at, block.values, block.kept, split, false, counts.data(), scratch);
-  double least[lanes], all[lanes];
-  std::fill_n(least, lanes, std::numeric_limits<double>::infinity());
-  std::fill_n(all, lanes, 0.0);
+  add_training(at, block.values, block.kept, split, false, counts, scratch);
+  double all[lanes] = {};
   for (std::size_t k = 0; complement_ && k < width; ++k) all[k % lanes] += counts[k];
-  for (std::size_t c = 0; c < n_classes; ++c) {
-    for (std::size_t l = 0; l < lanes; ++l) {
-      const std::size_t k = c * lanes + l;
-      counts[k] = complement_ ? std::max(all[l] + alpha - counts[k], alpha) : counts[k] + alpha;
-      if (weight[c] == 0) {
-        counts[k] = costs[k] = 0;
-        continue;
-      }
-      costs[k] = complement_ ? std::log(counts[k]) : -std::log(counts[k]);
-      least[l] = std::min(least[l], costs[k]);
+  for (std::size_t k = 0; k < width; ++k) {
+    if (weight[k / lanes] == 0) {
+      counts[k] = 0;
+    } else {
+      counts[k] = complement_ ? std::max(all[k % lanes] + alpha - counts[k], alpha)
+                              : counts[k] + alpha;
     }
   }
+}
+
+std::unique_ptr<AdditiveFitness::State> MultinomialFitness::make_state(
+    const TargetSplits& at) const {
+  auto totals = std::make_unique<Totals>();
+  learn(*totals, at);
+  return totals;
+}
+
+void MultinomialFitness::survey(State& state, const TargetSplits& at, int n_threads) const {
+  Totals& totals = static_cast<Totals&>(state);
+  const std::size_t p = refused_.size(), n_classes = target().n_classes;
+  const std::size_t width = at.splits.n_splits * n_classes;
+  if (p * width > most_totals) return;
+  totals.of_feature.resize(p * width);
+  parallel_for((p + lanes - 1) / lanes, n_threads, [&](std::size_t k) {
+    std::int32_t features[lanes];
+    const std::size_t first = k * lanes, n = std::min(lanes, p - first);
+    for (std::size_t l = 0; l < n; ++l) features[l] = static_cast<std::int32_t>(first + l);
+    Scratch values, scratch, counts(n_classes * lanes);
+    for_each_block(state, features, n, values, [&](const FeatureBlock& block) {
+      for (std::size_t s = 0; s < at.splits.n_splits; ++s) {
+        count(totals, at, block, s, counts.data(), scratch);
+        for (std::size_t c = 0; c < n_classes; ++c) {
+          for (std::size_t l = 0; l < n; ++l) {
+            totals.of_feature[(first + l) * width + s * n_classes + c] = counts[c * lanes + l];
+          }
+        }
+      }
+    });
+  });
+  std::vector<std::int32_t> all(p);
+  for (std::size_t f = 0; f < p; ++f) all[f] = static_cast<std::int32_t>(f);
+  totals.log_of_all.assign(width, 0.0);
+  Scratch unused;
+  measure(state, at, all, totals.log_of_all.data(), unused);
+  for (double& total : totals.log_of_all) total = total > 0 ? std::log(total) : 0.0;
+}
+
+void MultinomialFitness::measure(const State& state, const TargetSplits& at,
+                                 const std::vector<std::int32_t>& features, double* params,
+                                 Scratch&) const {
+  const Totals& totals = static_cast<const Totals&>(state);
+  if (totals.of_feature.empty()) return;
+  const std::size_t width = at.splits.n_splits * target().n_classes;
+  for (const std::int32_t f : features) {
+    if (refused_[static_cast<std::size_t>(f)]) continue;
+    const double* of_feature = totals.of_feature.data() + static_cast<std::size_t>(f) * width;
+    for (std::size_t k = 0; k < width; ++k) params[k] += of_feature[k];
+  }
+}
+
+void MultinomialFitness::terms(const State& state, const TargetSplits& at,
+                               const FeatureBlock& block, const double*, bool is_reference,
+                               std::size_t split, double* out, Scratch& scratch) const {
+  const Totals& totals = static_cast<const Totals&>(state);
+  const std::size_t n_classes = target().n_classes, width = n_classes * lanes;
+  const double* weight = totals.weight.data() + split * n_classes;
+  Scratch counts(width), costs(width);
+  count(totals, at, block, split, counts.data(), scratch);
+  double least[lanes];
+  std::fill_n(least, lanes, std::numeric_limits<double>::infinity());
   for (std::size_t c = 0; c < n_classes; ++c) {
-    if (weight[c] == 0) continue;
-    for (std::size_t l = 0; l < lanes; ++l) costs[c * lanes + l] -= least[l];
+    const bool is_relative = is_reference && !totals.log_of_all.empty();
+    const double log_of_all = is_relative ? totals.log_of_all[split * n_classes + c] : 0.0;
+    for (std::size_t k = c * lanes; weight[c] > 0 && k < (c + 1) * lanes; ++k) {
+      const double log = std::log(counts[k]) - log_of_all;
+      costs[k] = complement_ ? log : -log;
+      least[k % lanes] = std::min(least[k % lanes], costs[k]);
+    }
+  }
+  for (std::size_t k = 0; k < width; ++k) {
+    if (weight[k / lanes] > 0) costs[k] -= least[k % lanes];
   }
   const std::int32_t* tests = at.splits.test_samples.data() + at.splits.test_begin[split];
   const auto n_tests =
@@ -85,24 +156,30 @@ void MultinomialFitness::terms(const State& state, const TargetSplits& at,
   std::copy(counts.begin(), counts.end(), out);
 }
 
-// E times log T_c, of complements less log T_c. Where T_c may be wrong factors are raised for all
-// classes alike, by how much that share is of T_c: E's own error then allows for the logarithm's.
+// E times log T_c, of complements less log T_c. Where T_c is not exact, factors are raised for all
+// classes alike, so that E's own error allows for the logarithm's: by T_c's share of error as a
+// multiple of E's.
 void MultinomialFitness::offsets(const State& state, const TargetSplits& at, std::size_t split,
                                  const SplitSums& sums, const double* params,
                                  const double* reference, const Offsets& out) const {
   DiscreteBayesFitness::offsets(state, at, split, sums, params, reference, out);
+  const Totals& totals = static_cast<const Totals&>(state);
   const std::size_t n_classes = target().n_classes;
-  const double* weight = static_cast<const Learnt&>(state).weight.data() + split * n_classes;
+  const double* weight = totals.weight.data() + split * n_classes;
+  const bool has_totals = sums.has_reference && !totals.of_feature.empty();
   double least[lanes], raised[lanes];
   std::fill_n(least, lanes, std::numeric_limits<double>::infinity());
   std::fill_n(raised, lanes, 0.0);
   for (std::size_t c = 0; c < n_classes; ++c) {
+    const double log_of_all = has_totals ? totals.log_of_all[split * n_classes + c] : 0.0;
     for (std::size_t l = 0; weight[c] > 0 && l < lanes; ++l) {
-      const double log = std::log(sums.sums[c * lanes + l]);
-      out.factor[c * lanes + l] = complement_ ? -log : log;
-      least[l] = std::min(least[l], out.factor[c * lanes + l]);
+      const std::size_t k = c * lanes + l;
+      const double log = std::log(has_totals ? params[k] : sums.sums[k]) - log_of_all;
+      out.factor[k] = complement_ ? -log : log;
+      least[l] = std::min(least[l], out.factor[k]);
       if (sums.share == 0) continue;
-      raised[l] = std::max(raised[l], 1.25 * sums.magnitudes[c * lanes + l] / sums.sums[c * lanes + l]);
+      raised[l] = std::max(raised[l], has_totals ? 0x1p-36 / sums.share
+                                                 : 1.25 * sums.magnitudes[k] / sums.sums[k]);
     }
   }
   for (std::size_t c = 0; c < n_classes; ++c) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bitsieve/core/parallel.hpp"
+
 namespace bitsieve {
 namespace {
 
@@ -58,6 +60,12 @@ void FoldScales::prepare(const Word* masks, std::size_t n_masks, const TargetSpl
   if (features.empty()) return;
   measure(features, at->splits, n_threads, p, features.data(), origins_.data(), inverses_.data());
   for (std::size_t w = 0; w < n_words; ++w) known_[w] |= wanted[w];
+}
+
+void FoldScales::forget() {
+  leave_behind(known_);
+  leave_behind(origins_);
+  leave_behind(inverses_);
 }
 
 bool FoldScales::knows(const std::vector<std::int32_t>& features, const TargetSplits& at) const {

@@ -43,29 +43,21 @@ GaussianBayesFitness::GaussianBayesFitness(std::shared_ptr<const Table> table, T
   const TableView& view = this->table().view();
   const double* values = this->table().doubles(1);
   max_abs_.resize(view.n_features);
-  scale_.assign(view.n_features, 1.0);
   for (std::size_t f = 0; f < view.n_features; ++f) {
-    const double* row = values + f * view.ld;
-    double total = 0, squares = 0;
     for (std::size_t i = 0; i < view.n_samples; ++i) {
-      max_abs_[f] = std::max(max_abs_[f], std::abs(row[i]));
-      total += row[i];
+      max_abs_[f] = std::max(max_abs_[f], std::abs(values[f * view.ld + i]));
     }
-    const double mean = total / static_cast<double>(view.n_samples);
-    for (std::size_t i = 0; i < view.n_samples; ++i) squares += (row[i] - mean) * (row[i] - mean);
-    const double scale = static_cast<double>(view.n_samples) / squares;
-    if (scale > 1e-100 && scale < 1e100) scale_[f] = scale;
+    largest_abs_ = std::max(largest_abs_, max_abs_[f]);
   }
 }
 
-// One sum of squares a class; of logarithms those above zero and those below, so that a sum bounds
-// its error; then the derivatives of both.
+// One sum of squares a class and one of logarithms, then the derivatives of both.
 AdditiveFitness::Sums GaussianBayesFitness::sums(const State& state, bool is_reference) const {
   const std::size_t n_classes = target().n_classes;
   if (is_reference && static_cast<const Folds&>(state).has_derivatives) {
-    return {n_classes, 3 * n_classes};
+    return {n_classes, 2 * n_classes};
   }
-  return {0, 2 * n_classes};
+  return {0, n_classes};
 }
 
 std::unique_ptr<AdditiveFitness::State> GaussianBayesFitness::make_state(
@@ -323,6 +315,7 @@ bool GaussianBayesFitness::declines(const State& state, const TargetSplits& at,
   if (static_cast<const Folds&>(state).is_refused) return true;
   double least = params[0];
   for (std::size_t s = 1; s < at.splits.n_splits; ++s) least = std::min(least, params[3 * s]);
+  if (least > 0x1p-60 * largest_abs_ * largest_abs_) return false;
   const double most = most_abs(features);
   return !(least > 0x1p-60 * most * most);
 }
@@ -333,6 +326,7 @@ bool GaussianBayesFitness::may_decline_near(const State& state, const TargetSpli
   if (static_cast<const Folds&>(state).is_refused) return true;
   double least = params[0];
   for (std::size_t s = 1; s < at.splits.n_splits; ++s) least = std::min(least, params[3 * s * lanes]);
+  if (least > 0x1p-60 * largest_abs_ * largest_abs_) return false;
   const double most = std::max(most_abs(base), max_abs_[static_cast<std::size_t>(flip)]);
   return !(least > 0x1p-60 * most * most);
 }
@@ -340,49 +334,56 @@ bool GaussianBayesFitness::may_decline_near(const State& state, const TargetSpli
 // ---- terms ----------------------------------------------------------------------------------
 
 std::size_t GaussianBayesFitness::block_size(const State& state) const {
-  return static_cast<const Folds&>(state).classes.whole_size() + lanes;
+  return static_cast<const Folds&>(state).classes.whole_size();
 }
 
 void GaussianBayesFitness::begin_block(const State& state, const FeatureBlock& block) const {
-  const TrainingMoments& classes = static_cast<const Folds&>(state).classes;
-  classes.begin(block.values, block.kept);
-  for (std::size_t l = 0; l < lanes; ++l) {
-    block.kept[classes.whole_size() + l] = scale_[static_cast<std::size_t>(block.features[l])];
-  }
+  static_cast<const Folds&>(state).classes.begin(block.values, block.kept);
 }
 
+// Logarithms are told relative to the least of the classes, which changes no difference between
+// classes and leaves them not negative. At reference parameters they are added to the squares, so
+// that what classes share is taken off both at once; their own sums are then of left-out features
+// alone.
 void GaussianBayesFitness::terms(const State& state, const TargetSplits& at,
                                  const FeatureBlock& block, const double* params,
                                  bool is_reference, std::size_t split, double* out,
                                  Scratch& scratch) const {
   const Folds& folds = static_cast<const Folds&>(state);
-  const std::size_t n_classes = target().n_classes;
+  const AdditiveKernels& kernel = *kernels().additive;
+  const std::size_t n_classes = target().n_classes, rows = n_classes * lanes;
   const bool derives = is_reference && folds.has_derivatives;
-  scratch.resize(2 * n_classes * lanes);
-  double *mean = scratch.data(), *variance = mean + n_classes * lanes;
+  scratch.resize(4 * rows);
+  double *mean = scratch.data(), *variance = mean + rows, *halves = variance + rows;
+  double* logs = halves + rows;
   folds.classes.measure(block.values, block.kept, split, mean, variance);
+  double least[lanes];
+  std::fill_n(least, lanes, no_bound);
+  for (std::size_t c = 0; c < n_classes; ++c) {
+    if (folds.classes.weight(split, c) == 0) continue;
+    kernel.gaussian_weights(variance + c * lanes, params[0], halves + c * lanes, logs + c * lanes);
+    for (std::size_t l = 0; l < lanes; ++l) least[l] = std::min(least[l], logs[c * lanes + l]);
+  }
   const std::int32_t* tests = at.splits.test_samples.data() + at.splits.test_begin[split];
   const auto n_tests =
       static_cast<std::size_t>(at.splits.test_begin[split + 1] - at.splits.test_begin[split]);
   const std::size_t width = n_tests * lanes;
+  alignas(64) const double none[lanes] = {};
   double* slopes = out + n_classes * width;
-  double* logs = derives ? slopes + n_classes * width : slopes;
+  double* sums = derives ? slopes + n_classes * width : slopes;
+  std::fill_n(sums, (derives ? 2 : 1) * rows, 0.0);
   for (std::size_t c = 0; c < n_classes; ++c) {
-    double *squares = out + c * width, *slope = derives ? slopes + c * width : nullptr;
-    double *above = logs + c * lanes, *below = logs + (n_classes + c) * lanes;
-    double* inverses = derives ? logs + (2 * n_classes + c) * lanes : nullptr;
+    double* slope = derives ? slopes + c * width : nullptr;
     if (folds.classes.weight(split, c) == 0) {
-      std::fill_n(squares, width, 0.0);
-      std::fill_n(above, lanes, 0.0);
-      std::fill_n(below, lanes, 0.0);
+      std::fill_n(out + c * width, width, 0.0);
       if (derives) std::fill_n(slope, width, 0.0);
-      if (derives) std::fill_n(inverses, lanes, 0.0);
       continue;
     }
-    kernels().additive->gaussian_terms(block.values, tests, n_tests, mean + c * lanes,
-                                       variance + c * lanes, params[0],
-                                       block.kept + folds.classes.whole_size(), squares, above,
-                                       below, slope, inverses);
+    double* log = is_reference ? logs + c * lanes : sums + c * lanes;
+    for (std::size_t l = 0; l < lanes; ++l) log[l] = logs[c * lanes + l] - least[l];
+    if (derives) std::copy_n(halves + c * lanes, lanes, sums + rows + c * lanes);
+    kernel.gaussian_terms(block.values, tests, n_tests, mean + c * lanes, halves + c * lanes,
+                          is_reference ? log : none, out + c * width, slope);
   }
 }
 
@@ -393,32 +394,29 @@ void GaussianBayesFitness::offsets(const State& state, const TargetSplits&, std:
                                    const SplitSums& sums, const double* params,
                                    const double* reference, const Offsets& out) const {
   const Folds& folds = static_cast<const Folds&>(state);
-  const std::size_t n_classes = target().n_classes, width = n_classes * lanes;
+  const std::size_t n_classes = target().n_classes, rows = n_classes * lanes;
   const bool derives = sums.has_reference && folds.has_derivatives;
-  double change[lanes], reach[lanes], relative[lanes], slack[lanes];
-  for (std::size_t l = 0; l < lanes; ++l) {
-    change[l] = reference == nullptr ? 0 : params[l] - reference[0];
-    reach[l] = std::abs(change[l]) *
-               (sums.has_reference || reference == nullptr ? (reference == nullptr ? 0 : reference[2])
-                                                           : params[2 * lanes + l]);
-    if (reach[l] >= 0.25) {
-      relative[l] = slack[l] = no_bound;
-    } else {
-      relative[l] = reach[l] / (1 - reach[l]) * (derives ? reach[l] : 1);
-      slack[l] = 0.5 * relative[l] * params[lanes + l];
+  double change[lanes] = {}, relative[lanes] = {}, slack[lanes] = {};
+  if (reference != nullptr) {
+    for (std::size_t l = 0; l < lanes; ++l) {
+      change[l] = params[l] - reference[0];
+      const double reach = sums.has_reference ? reference[2] : params[2 * lanes + l];
+      const double x = std::abs(change[l]) * reach;
+      relative[l] = x < 0.25 ? x / (1 - x) * (derives ? x : 1) : no_bound;
+      slack[l] = x < 0.25 ? 0.5 * relative[l] * params[lanes + l] : no_bound;
     }
   }
   for (std::size_t c = 0; c < n_classes; ++c) {
     const double log_prior = folds.log_prior[split * n_classes + c];
     for (std::size_t l = 0; l < lanes; ++l) {
-      const std::size_t above = c * lanes + l, below = above + width, slope = below + width;
-      out.offset[above] = sums.sums[above] - sums.sums[below] - log_prior;
-      out.relative[above] = relative[l];
-      out.slack[above] = slack[l] + sums.share * (sums.magnitudes[above] + sums.magnitudes[below]);
+      const std::size_t at = c * lanes + l;
+      out.offset[at] = sums.sums[at] - log_prior;
+      out.relative[at] = relative[l];
+      out.slack[at] = slack[l] + sums.share * sums.magnitudes[at];
       if (!derives) continue;
-      out.factor[above] = -change[l];
-      out.offset[above] += change[l] * sums.sums[slope];
-      out.slack[above] += sums.share * std::abs(change[l]) * sums.magnitudes[slope];
+      out.factor[at] = -change[l];
+      out.offset[at] += change[l] * sums.sums[rows + at];
+      out.slack[at] += sums.share * std::abs(change[l]) * sums.magnitudes[rows + at];
     }
   }
 }

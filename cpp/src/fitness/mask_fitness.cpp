@@ -114,20 +114,6 @@ bool MaskFitness::evaluate_neighbors(const Word*, const std::int64_t*, std::size
 void MaskFitness::for_each_mask(const MaskBatch& batch, int n_threads,
                                 FunctionRef<std::size_t, const TargetSplits&, Worker&, int> body) {
   if (batch.n_masks == 0) return;
-  const std::size_t most = most_masks();
-  if (batch.n_masks > most) {
-    for (std::size_t first = 0; first < batch.n_masks; first += most) {
-      MaskBatch part = batch;
-      part.masks += first * n_words_;
-      part.seeds += first;
-      part.n_masks = std::min(most, batch.n_masks - first);
-      for_each_mask(part, n_threads,
-                    [&](std::size_t m, const TargetSplits& at, Worker& worker, int threads) {
-                      body(first + m, at, worker, threads);
-                    });
-    }
-    return;
-  }
   std::vector<std::size_t> costs;
   prepare(batch, n_threads, costs);
   auto& pool = workers(n_threads);
@@ -304,7 +290,13 @@ void MaskFitness::evaluate(const Word* masks, std::size_t n_masks, const std::ui
                            const Scorer& scorer, int n_threads, double* scores, bool* declined) {
   static_cast<void>(way_of(scorer));  // refuses what the model does not give
   const Session session(*this);
-  evaluate_batch({masks, n_masks, seeds}, scorer, n_threads, scores, declined);
+  const std::size_t most = most_masks();
+  for (std::size_t first = 0; first < n_masks; first += most) {
+    const std::size_t count = std::min(most, n_masks - first);
+    evaluate_batch({masks + first * n_words_, count, seeds + first}, scorer, n_threads,
+                   scores + first * source_.n_splits(),
+                   declined == nullptr ? nullptr : declined + first);
+  }
 }
 
 void MaskFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
@@ -348,27 +340,31 @@ void MaskFitness::outputs(const Word* masks, std::size_t n_masks, const std::uin
                           int n_threads, std::int32_t* classes, double* values,
                           bool* declined) {
   const Session session(*this);
-  const std::size_t n_tests = source_.n_tests(), width = n_values();
-  for_each_mask({masks, n_masks, seeds, nullptr, 0, values != nullptr}, n_threads,
-                [&](std::size_t m, const TargetSplits& at, Worker& worker, int threads) {
-                  Answer answer;
-                  bool is_declined = false;
-                  answer.declined = &is_declined;
-                  if (classes != nullptr) answer.classes = classes + m * n_tests;
-                  if (values != nullptr) answer.values = values + m * n_tests * width;
-                  if (count_bits(masks + m * n_words_, n_words_) == 0) {
-                    predict_empty(at, answer.classes, answer.values, width);
-                  } else {
-                    predict(masks, m, at, threads, worker, answer);
-                  }
-                  if (declined != nullptr) declined[m] = is_declined;
-                  if (!is_declined) return;
-                  if (classes != nullptr) std::fill_n(answer.classes, n_tests, 0);
-                  if (values != nullptr) {
-                    std::fill_n(answer.values, n_tests * width,
-                                std::numeric_limits<double>::quiet_NaN());
-                  }
-                });
+  const std::size_t n_tests = source_.n_tests(), width = n_values(), most = most_masks();
+  for (std::size_t first = 0; first < n_masks; first += most) {
+    const Word* from = masks + first * n_words_;
+    const MaskBatch batch{from,    std::min(most, n_masks - first), seeds + first,
+                          nullptr, 0, values != nullptr};
+    for_each_mask(batch, n_threads, [&](std::size_t m, const TargetSplits& at, Worker& worker,
+                                        int threads) {
+      Answer answer;
+      bool is_declined = false;
+      answer.declined = &is_declined;
+      if (classes != nullptr) answer.classes = classes + (first + m) * n_tests;
+      if (values != nullptr) answer.values = values + (first + m) * n_tests * width;
+      if (count_bits(from + m * n_words_, n_words_) == 0) {
+        predict_empty(at, answer.classes, answer.values, width);
+      } else {
+        predict(from, m, at, threads, worker, answer);
+      }
+      if (declined != nullptr) declined[first + m] = is_declined;
+      if (!is_declined) return;
+      if (classes != nullptr) std::fill_n(answer.classes, n_tests, 0);
+      if (values != nullptr) {
+        std::fill_n(answer.values, n_tests * width, std::numeric_limits<double>::quiet_NaN());
+      }
+    });
+  }
 }
 
 }  // namespace bitsieve

@@ -1,5 +1,5 @@
-// Which way a mask goes, and what its predictions say; the solves are in ridge_dual.cpp and
-// ridge_primal.cpp.
+// Which way a mask goes, and what its predictions say; the solves are in ridge_dual.cpp,
+// ridge_primal.cpp and ridge_moments.cpp.
 #include "bitsieve/fitness/ridge.hpp"
 
 #include <algorithm>
@@ -32,6 +32,12 @@ RidgeFitness::RidgeFitness(std::shared_ptr<const Table> table, Target target, Sp
                            const RidgeSettings& settings)
     : SolverFitness(std::move(table), std::move(target), std::move(source)),
       settings_(settings),
+      // Where the kernel does not see a shift, values are measured from amid those of a part.
+      scales_(this->table(), settings.scaler,
+              settings.fit_intercept || settings.kernel == RidgeSettings::Kernel::rbf
+                  ? FoldScales::Origin::middle
+                  : FoldScales::Origin::center),
+      moments_(this->table(), this->target()),
       n_targets_(this->target().n_classes > 2 ? this->target().n_classes : 1),
       ld_targets_(algebra_ld(n_targets_)) {
   if (!kernels().has_fma) {
@@ -50,7 +56,7 @@ RidgeFitness::RidgeFitness(std::shared_ptr<const Table> table, Target target, Sp
 }
 
 std::unique_ptr<MaskFitness::Worker> RidgeFitness::make_worker() const {
-  return std::make_unique<Own>();
+  return std::make_unique<Own>(table());
 }
 
 // ---- ways -----------------------------------------------------------------------------------
@@ -94,24 +100,53 @@ RidgeFitness::Way RidgeFitness::way_of(std::size_t k, const RidgePlan& plan) con
     const double each = (plan.n_train * m * m) / 2 + static_cast<double>(plan.n_splits()) * m * m * m / 6;
     const double at_once = n * m * m + m * m * m / 6 + std::min(n * n, plan.square_left) * m / 2 +
                            plan.cube_left / 6;
-    return plan.varies || !gram_.has_matrices() || each < at_once ? Way::primal_each : Way::primal;
+    const bool is_each = plan.varies || !gram_.has_matrices() || each < at_once;
+    if (takes_moments(plan) && moments_.fits(k, plan.n_splits()) &&
+        cost_of_moments(k, plan) < (is_each ? each : at_once)) {
+      return Way::moments;
+    }
+    return is_each ? Way::primal_each : Way::primal;
   }
   const bool each = plan.cube_train / 6 < n * n * n / 2 + plan.cube_left / 6;
   return plan.varies || each ? Way::dual_each : Way::dual;
 }
 
 void RidgeFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs) {
-  columns_ = &gram_.columns(n_threads);  // before threads ask
-  bool any = false;
+  if (batch.n_masks == 0) return;
+  const bool shared =
+      source().is_fixed() || std::all_of(batch.seeds, batch.seeds + batch.n_masks,
+                                         [&](std::uint64_t seed) { return seed == batch.seeds[0]; });
+  Own& first = static_cast<Own&>(*workers(n_threads)[0]);
+  const TargetSplits at = splits_for(batch.seeds[0], first);
+  if (!scales_.is_none()) {
+    columns_ = &gram_.columns(n_threads);  // before threads ask
+    scales_.prepare(batch.masks, batch.n_masks, shared ? &at : nullptr, n_threads);
+    MaskFitness::prepare(batch, n_threads, costs);
+    return;
+  }
+  const RidgePlan& plan = plan_for(at, first);
+  bool any = false, columns = !shared, moments = !shared;  // other splits may go other ways
   for (std::size_t m = 0; m < batch.n_masks; ++m) {
     const std::size_t k = count_bits(batch.masks + m * n_words(), n_words());
-    any = any || (k > 0 && takes_matrix(k));
+    if (k == 0) continue;
+    const Way way = way_of(k, plan);
+    any = any || way == Way::dual || way == Way::dual_each ||
+          (!shared && takes_matrix(k));
+    (way == Way::moments ? moments : columns) = true;
   }
+  if (moments) moments_.prepare(batch.masks, batch.n_masks, shared ? &at : nullptr, n_threads);
+  if (columns || any) columns_ = &gram_.columns(n_threads);  // before threads ask
   if (any) {
     gram_.plan(batch, n_threads, costs);
   } else {
     MaskFitness::prepare(batch, n_threads, costs);
   }
+}
+
+void RidgeFitness::forget_states() {
+  SolverFitness::forget_states();
+  scales_.forget();
+  moments_.forget();
 }
 
 // ---- targets --------------------------------------------------------------------------------
@@ -162,7 +197,11 @@ void RidgeFitness::predict(const Word* masks, std::size_t index, const TargetSpl
   const RidgePlan& plan = plan_for(at, own);
   Way way = way_of(k, plan);
   bool fine = false;
-  if (way == Way::primal || way == Way::primal_each) {
+  if (!scales_.is_none()) {
+    fine = way != Way::declined && solve_scaled(at, plan, way, n_threads, own);
+  } else if (way == Way::moments) {
+    fine = solve_moments(plan, moments_.make(mask, at, n_threads, own.moments), own);
+  } else if (way == Way::primal || way == Way::primal_each) {
     gather_columns(own);
     fine = way == Way::primal ? solve_primal(plan, own) : solve_primal_each(plan, own);
   } else if (way != Way::declined) {

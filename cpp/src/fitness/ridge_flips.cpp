@@ -59,7 +59,7 @@ bool RidgeFitness::evaluate_neighbors(const Word* base, const std::int64_t* flip
   using namespace ridge_detail;
   if (!target().is_classes() || !is_of_classes(scorer.score().metric) || settings_.balanced ||
       settings_.alpha == 0 || settings_.kernel != RidgeSettings::Kernel::linear ||
-      !gram_.has_matrices() || n_masks < fewest_flips) {
+      !scales_.is_none() || !gram_.has_matrices() || n_masks < fewest_flips) {
     return false;
   }
   if (target().n_classes > most_flip_classes && !scorer.takes_hits()) return false;

@@ -151,6 +151,13 @@ bool RidgeFitness::solve_primal(const RidgePlan& plan, Own& own) const {
 }
 
 bool RidgeFitness::solve_primal_each(const RidgePlan& plan, Own& own) const {
+  for (std::size_t s = 0; s < plan.n_splits(); ++s) {
+    if (!solve_primal_split(plan, s, own)) return false;
+  }
+  return true;
+}
+
+bool RidgeFitness::solve_primal_split(const RidgePlan& plan, std::size_t s, Own& own) const {
   using namespace ridge_detail;
   constexpr std::size_t chunk = 512;  // samples laid out by row at a time
   const std::size_t ld = table().view().ld, k = own.features.size(), ld_k = algebra_ld(k);
@@ -160,77 +167,75 @@ bool RidgeFitness::solve_primal_each(const RidgePlan& plan, Own& own) const {
   double* b = grow(own.coefficients, k * ld_targets_);
   double* means = grow(own.means, ld_k + ld_targets_);
   double* offsets = means + ld_k;  // of the targets
-  for (std::size_t s = 0; s < plan.n_splits(); ++s) {
-    const std::size_t m = plan.n_trained(s), n_tests = plan.n_tests[s];
-    const std::int32_t* train = plan.train.data() + plan.train_begin[s];
-    const std::int32_t* tests = plan.left.data() + plan.left_begin[s];
-    std::fill_n(means, ld_k + ld_targets_, 0.0);
-    if (settings_.fit_intercept) {
-      double total = 0;
-      for (std::size_t i = 0; i < m; ++i) total += plan.weight(static_cast<std::size_t>(train[i]), s);
-      for (std::size_t f = 0; f < k; ++f) {
-        double sum = 0;
-        for (std::size_t i = 0; i < m; ++i) {
-          const std::size_t sample = static_cast<std::size_t>(train[i]);
-          sum += plan.weight(sample, s) * columns[f * ld + sample];
-        }
-        means[f] = sum / total;
-      }
+  const std::size_t m = plan.n_trained(s), n_tests = plan.n_tests[s];
+  const std::int32_t* train = plan.train.data() + plan.train_begin[s];
+  const std::int32_t* tests = plan.left.data() + plan.left_begin[s];
+  std::fill_n(means, ld_k + ld_targets_, 0.0);
+  if (settings_.fit_intercept) {
+    double total = 0;
+    for (std::size_t i = 0; i < m; ++i) total += plan.weight(static_cast<std::size_t>(train[i]), s);
+    for (std::size_t f = 0; f < k; ++f) {
+      double sum = 0;
       for (std::size_t i = 0; i < m; ++i) {
         const std::size_t sample = static_cast<std::size_t>(train[i]);
-        for (std::size_t c = 0; c < ld_targets_; ++c) {
-          offsets[c] += plan.weight(sample, s) * own.targets[sample * ld_targets_ + c];
-        }
+        sum += plan.weight(sample, s) * columns[f * ld + sample];
       }
-      for (std::size_t c = 0; c < ld_targets_; ++c) offsets[c] /= total;
+      means[f] = sum / total;
     }
-    std::fill_n(b, k * ld_targets_, 0.0);
-    for (std::size_t begin = 0; begin < m; begin += chunk) {
-      const std::size_t part = std::min(chunk, m - begin);
-      double* rows = grow(own.rows, chunk * ld_k);
-      double* right = grow(own.right, chunk * ld_targets_);
-      transpose(columns, ld, k, train + begin, part, nullptr, rows, ld_k);
-      for (std::size_t i = 0; i < part; ++i) {
-        const std::size_t sample = static_cast<std::size_t>(train[begin + i]);
-        const double root = std::sqrt(plan.weight(sample, s));
-        double* row = rows + i * ld_k;
-        for (std::size_t f = 0; f < k; ++f) row[f] = root * (row[f] - means[f]);
-        for (std::size_t c = 0; c < ld_targets_; ++c) {
-          right[i * ld_targets_ + c] = root * (own.targets[sample * ld_targets_ + c] - offsets[c]);
-        }
+    for (std::size_t i = 0; i < m; ++i) {
+      const std::size_t sample = static_cast<std::size_t>(train[i]);
+      for (std::size_t c = 0; c < ld_targets_; ++c) {
+        offsets[c] += plan.weight(sample, s) * own.targets[sample * ld_targets_ + c];
       }
-      add_self(rows, part, k, ld_k, begin == 0, a);
-      multiply_transposed(rows, ld_k, right, ld_targets_, part, k, ld_targets_, false, 1.0, b,
-                          ld_targets_);
     }
-    double trace = 0;
+    for (std::size_t c = 0; c < ld_targets_; ++c) offsets[c] /= total;
+  }
+  std::fill_n(b, k * ld_targets_, 0.0);
+  for (std::size_t begin = 0; begin < m; begin += chunk) {
+    const std::size_t part = std::min(chunk, m - begin);
+    double* rows = grow(own.rows, chunk * ld_k);
+    double* right = grow(own.right, chunk * ld_targets_);
+    transpose(columns, ld, k, train + begin, part, nullptr, rows, ld_k);
+    for (std::size_t i = 0; i < part; ++i) {
+      const std::size_t sample = static_cast<std::size_t>(train[begin + i]);
+      const double root = std::sqrt(plan.weight(sample, s));
+      double* row = rows + i * ld_k;
+      for (std::size_t f = 0; f < k; ++f) row[f] = root * (row[f] - means[f]);
+      for (std::size_t c = 0; c < ld_targets_; ++c) {
+        right[i * ld_targets_ + c] = root * (own.targets[sample * ld_targets_ + c] - offsets[c]);
+      }
+    }
+    add_self(rows, part, k, ld_k, begin == 0, a);
+    multiply_transposed(rows, ld_k, right, ld_targets_, part, k, ld_targets_, false, 1.0, b,
+                        ld_targets_);
+  }
+  double trace = 0;
+  for (std::size_t f = 0; f < k; ++f) {
+    trace += a[f * (ld_k + 1)];
+    a[f * (ld_k + 1)] += settings_.alpha;
+  }
+  if (!std::isfinite(trace)) return false;
+  if (!(cholesky(a, k, ld_k, inverse_diagonal) <= most_inflation)) return false;
+  if (settings_.least_norm) {
+    const double least = trace_of_inverse(a, inverse_diagonal, k, ld_k, nullptr, grow(own.work, k * ld_k));
+    if (!(trace * least <= most_spread)) return false;
+  }
+  solve_symmetric(a, inverse_diagonal, k, ld_k, b, ld_targets_, ld_targets_);
+  double* out = own.predicted.data() + plan.test_begin[s] * ld_targets_;
+  for (std::size_t begin = 0; begin < n_tests; begin += chunk) {
+    const std::size_t part = std::min(chunk, n_tests - begin), ld_part = algebra_ld(part);
+    // Features by test sample, so that tests are the rows of a product.
+    double* across = grow(own.rows, k * ld_part);
     for (std::size_t f = 0; f < k; ++f) {
-      trace += a[f * (ld_k + 1)];
-      a[f * (ld_k + 1)] += settings_.alpha;
-    }
-    if (!std::isfinite(trace)) return false;
-    if (!(cholesky(a, k, ld_k, inverse_diagonal) <= most_inflation)) return false;
-    if (settings_.least_norm) {
-      const double least = trace_of_inverse(a, inverse_diagonal, k, ld_k, nullptr, grow(own.work, k * ld_k));
-      if (!(trace * least <= most_spread)) return false;
-    }
-    solve_symmetric(a, inverse_diagonal, k, ld_k, b, ld_targets_, ld_targets_);
-    double* out = own.predicted.data() + plan.test_begin[s] * ld_targets_;
-    for (std::size_t begin = 0; begin < n_tests; begin += chunk) {
-      const std::size_t part = std::min(chunk, n_tests - begin), ld_part = algebra_ld(part);
-      // Features by test sample, so that tests are the rows of a product.
-      double* across = grow(own.rows, k * ld_part);
-      for (std::size_t f = 0; f < k; ++f) {
-        for (std::size_t t = 0; t < part; ++t) {
-          const std::size_t sample = static_cast<std::size_t>(tests[begin + t]);
-          across[f * ld_part + t] = columns[f * ld + sample] - means[f];
-        }
+      for (std::size_t t = 0; t < part; ++t) {
+        const std::size_t sample = static_cast<std::size_t>(tests[begin + t]);
+        across[f * ld_part + t] = columns[f * ld + sample] - means[f];
       }
-      double* to = out + begin * ld_targets_;
-      for (std::size_t t = 0; t < part; ++t) std::copy_n(offsets, ld_targets_, to + t * ld_targets_);
-      multiply_transposed(across, ld_part, b, ld_targets_, k, part, ld_targets_, false, 1.0, to,
-                          ld_targets_);
     }
+    double* to = out + begin * ld_targets_;
+    for (std::size_t t = 0; t < part; ++t) std::copy_n(offsets, ld_targets_, to + t * ld_targets_);
+    multiply_transposed(across, ld_part, b, ld_targets_, k, part, ld_targets_, false, 1.0, to,
+                        ld_targets_);
   }
   return true;
 }

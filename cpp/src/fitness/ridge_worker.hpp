@@ -9,6 +9,8 @@
 #include "bitsieve/core/aligned.hpp"
 #include "bitsieve/fitness/algebra.hpp"
 #include "bitsieve/fitness/ridge.hpp"
+#include "bitsieve/fitness/ridge_scaled.hpp"
+#include "bitsieve/fitness/scaled_gram.hpp"
 
 namespace bitsieve {
 
@@ -37,9 +39,13 @@ double trace_of_inverse(const double* u, const double* inverse_diagonal, std::si
 }  // namespace ridge_detail
 
 struct RidgeFitness::Own : MaskFitness::Worker {
+  explicit Own(const Table& table) : scaled(table) {}
+
   RidgePlan plan;
   SolverMatrix matrix;
   SolverShift shift;
+  MaskMoments moments;
+  std::vector<double> answers;  // of moments, of a split
   std::vector<std::int32_t> features;
   double trace = 0;  // of the kernel matrix
 
@@ -52,6 +58,11 @@ struct RidgeFitness::Own : MaskFitness::Worker {
   AlignedVector<double> block, right, coefficients;  // of a split
   AlignedVector<double> block_diagonal, weights, means;
   Border border;
+
+  // Of features that are scaled in each split.
+  FoldScales::Own scales;
+  ScaledGram scaled;
+  ScaledRidge side_by_side;
 };
 
 }  // namespace bitsieve

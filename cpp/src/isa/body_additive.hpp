@@ -140,10 +140,10 @@ void flip_sums(const double* base, const double* terms, const double* sign, std:
 
 // The least upper bound U and its class, and the two least lower bounds: it is decided where the
 // second of them is above U.
-void choose(const LaneCosts& costs, std::int16_t* classes) {
+void choose(const LaneCosts& costs, std::int32_t* classes) {
   const std::size_t n_places = costs.n_places, n_classes = costs.n_classes;
   const D share = Isa::broadcast(costs.share), zero = Isa::broadcast(0.0);
-  const D none = Isa::broadcast(-1.0), much = Isa::broadcast(1e30);
+  const D none = Isa::broadcast(static_cast<double>(no_class)), much = Isa::broadcast(1e30);
   for (std::size_t k = 0; k < n_places; ++k) {
     for (int v = 0; v < vectors; ++v) {
       const std::size_t lane = static_cast<std::size_t>(v) * double_width;
@@ -154,7 +154,7 @@ void choose(const LaneCosts& costs, std::int16_t* classes) {
         const D magnitude = Isa::load(costs.magnitudes + place);
         all = Isa::add(all, magnitude);
         D cost = Isa::add(Isa::load(costs.sums + place), Isa::load(costs.offset + own));
-        D error = Isa::add(Isa::multiply(magnitude, Isa::add(Isa::load(costs.relative + own), share)),
+        D error = Isa::add(Isa::multiply(magnitude, Isa::load(costs.relative + own)),
                            Isa::load(costs.slack + own));
         if (costs.n_extra > 0) {
           const std::size_t extra =
@@ -173,26 +173,23 @@ void choose(const LaneCosts& costs, std::int16_t* classes) {
       }
       best = Isa::where_greater(second, upper, best, none);
       best = Isa::where_greater(much, all, best, none);
-      alignas(64) double chosen[double_width];
-      Isa::store(chosen, best);
-      for (std::size_t l = 0; l < double_width; ++l) {
-        classes[k * lanes + lane + l] = static_cast<std::int16_t>(chosen[l]);
-      }
+      Isa::store_rounded(reinterpret_cast<std::uint32_t*>(classes) + k * lanes + lane, best);
     }
   }
 }
 
-void count_hits(const std::int16_t* classes, const std::int16_t* own, std::size_t n_places,
-                std::int32_t* hits, std::int16_t* open) {
+void count_hits(const std::int32_t* classes, const std::int32_t* own, std::size_t n_places,
+                std::int32_t* hits, std::int32_t* open) {
+  std::int32_t most[lanes] = {};
   for (std::size_t k = 0; k < n_places; ++k) {
-    const std::int16_t wanted = own[k];
-    const std::int16_t* row = classes + k * lanes;
+    const std::int32_t wanted = own[k];
+    std::int32_t row[lanes];  // a copy, so that counts are no reason to read it again
+    for (std::size_t l = 0; l < lanes; ++l) row[l] = classes[k * lanes + l];
     std::int32_t* counts = hits + static_cast<std::size_t>(wanted) * lanes;
     for (std::size_t l = 0; l < lanes; ++l) counts[l] += row[l] == wanted ? 1 : 0;
-    for (std::size_t l = 0; l < lanes; ++l) {
-      open[l] = static_cast<std::int16_t>(open[l] | (row[l] < 0 ? 1 : 0));
-    }
+    for (std::size_t l = 0; l < lanes; ++l) most[l] = row[l] > most[l] ? row[l] : most[l];
   }
+  for (std::size_t l = 0; l < lanes; ++l) open[l] = most[l] == no_class ? 1 : 0;
 }
 
 // ---- Gaussians ----------------------------------------------------------------------------------
@@ -264,41 +261,35 @@ BITSIEVE_INLINE void logarithms(const double* x, double* out) {
   }
 }
 
+void gaussian_weights(const double* variance, double smoothing, double* halves, double* logs) {
+  double smoothed[lanes], found[lanes];
+  for (std::size_t l = 0; l < lanes; ++l) {
+    smoothed[l] = variance[l] + smoothing;
+    halves[l] = 0.5 / smoothed[l];
+  }
+  logarithms(smoothed, found);
+  for (std::size_t l = 0; l < lanes; ++l) logs[l] = 0.5 * found[l];
+}
+
 void gaussian_terms(const double* values, const std::int32_t* samples, std::size_t n,
-                    const double* mean, const double* variance, double smoothing, const double* scale,
-                    double* out, double* above, double* below, double* slopes, double* inverses) {
-  alignas(64) double smoothed[lanes], logs[lanes], half_inverse[lanes];
-  for (std::size_t l = 0; l < lanes; ++l) {
-    const double own = variance[l] + smoothing;
-    half_inverse[l] = 0.5 / own;
-    smoothed[l] = own * scale[l];
-  }
-  logarithms(smoothed, logs);
-  for (std::size_t l = 0; l < lanes; ++l) {
-    const double half = 0.5 * logs[l];
-    above[l] = half > 0.0 ? half : 0.0;
-    below[l] = half > 0.0 ? 0.0 : -half;
-  }
-  D centre[vectors], factor[vectors];
+                    const double* mean, const double* halves, const double* start, double* out,
+                    double* slopes) {
+  D centre[vectors], factor[vectors], first[vectors];
   for (int v = 0; v < vectors; ++v) {
     centre[v] = Isa::load(mean + v * double_width);
-    factor[v] = Isa::load(half_inverse + v * double_width);
+    factor[v] = Isa::load(halves + v * double_width);
+    first[v] = Isa::load(start + v * double_width);
   }
   for (std::size_t k = 0; k < n; ++k) {
     const double* x = values + static_cast<std::size_t>(samples[k]) * lanes;
     for (int v = 0; v < vectors; ++v) {
+      const std::size_t at = k * lanes + static_cast<std::size_t>(v) * double_width;
       const D apart = Isa::subtract(Isa::load(x + v * double_width), centre[v]);
       const D term = Isa::multiply(Isa::multiply(apart, apart), factor[v]);
-      Isa::store(out + k * lanes + v * double_width, term);
-    }
-  }
-  if (slopes == nullptr) return;
-  for (std::size_t l = 0; l < lanes; ++l) inverses[l] = half_inverse[l];
-  for (int v = 0; v < vectors; ++v) factor[v] = Isa::add(factor[v], factor[v]);
-  for (std::size_t k = 0; k < n; ++k) {
-    for (int v = 0; v < vectors; ++v) {
-      const std::size_t at = k * lanes + static_cast<std::size_t>(v) * double_width;
-      Isa::store(slopes + at, Isa::multiply(Isa::load(out + at), factor[v]));
+      Isa::store(out + at, Isa::add(term, first[v]));
+      if (slopes != nullptr) {
+        Isa::store(slopes + at, Isa::multiply(term, Isa::add(factor[v], factor[v])));
+      }
     }
   }
 }
@@ -309,5 +300,5 @@ const AdditiveKernels additive_kernels = {
     additive::table_patterns, additive::add_patterns, additive::shift_costs, additive::flush,
     additive::round_columns,  additive::add_lanes,    additive::flip_sums,
     additive::choose,         additive::count_hits,   additive::moment_sums,
-    additive::finish_moments, additive::gaussian_terms,
+    additive::finish_moments, additive::gaussian_weights, additive::gaussian_terms,
 };

@@ -34,6 +34,8 @@ _BUILT_IN = (
     "bitsieve.fitness.centroid",
     "bitsieve.fitness.gaussian_bayes",
     "bitsieve.fitness.discrete_bayes",
+    "bitsieve.fitness.diagonal_lda",
+    "bitsieve.fitness.lda",
     "bitsieve.fitness.ridge",
     # The last one runs scikit-learn's own solvers: whoever has a kernel of its own is asked before.
     "bitsieve.fitness.factor",

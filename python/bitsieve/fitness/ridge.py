@@ -13,6 +13,7 @@ from bitsieve import _core
 from bitsieve.data import Table
 from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.options import Problem
+from bitsieve.fitness.pipelines import scaler_options
 from bitsieve.fitness.scoring import Reads
 
 __all__ = ["KERNEL", "RidgeFitness"]
@@ -59,8 +60,10 @@ class RidgeFitness(CompiledFitness):
     def _settings(self) -> dict[str, Any]:
         model = self.problem.model
         name = type(model).__name__
+        scaler = scaler_options(self.problem.scaler)
         if name == "KernelRidge":
             return {
+                "scaler": scaler,
                 "kernel": _KERNELS[model.kernel],
                 "alpha": float(model.alpha),
                 "fit_intercept": False,
@@ -68,7 +71,7 @@ class RidgeFitness(CompiledFitness):
                 "degree": int(model.degree),
                 "coef0": float(model.coef0),
             }
-        settings: dict[str, Any] = {"fit_intercept": bool(model.fit_intercept)}
+        settings: dict[str, Any] = {"scaler": scaler, "fit_intercept": bool(model.fit_intercept)}
         if name == "LinearRegression":
             return settings | {"alpha": 0.0, "least_norm": True}
         settings["alpha"] = float(model.alpha)
@@ -84,14 +87,14 @@ def _class_weights(weights: Mapping[Any, Any], table: Table) -> NDArray[np.float
     """Return the weight of each class, or None where one has none or it is no number."""
     assert table.classes is not None
     found = [weights.get(name) for name in table.classes.tolist()]
-    if not all(isinstance(each, Real) for each in found):
+    if any(not isinstance(each, Real) or not 0 <= float(each) < np.inf for each in found):
         return None
-    out = np.array(found, dtype=np.float64)
-    return out if (np.isfinite(out) & (out >= 0)).all() else None
+    return np.array(found, dtype=np.float64)
 
 
 class _Kernel:
     name = "ridge"
+    takes_scaler = True
     estimators = (
         "sklearn.linear_model.Ridge",
         "sklearn.linear_model.RidgeClassifier",

@@ -186,6 +186,8 @@ class AdditiveFitness : public MaskFitness {
   void gather(const std::int32_t* features, std::size_t n, FeatureBlock& block,
               double* values) const;
 
+  void prefetch_rows(const std::int32_t* features, std::size_t n) const;
+
   // sums[columns of splits [first, last)] over the features at params[n_splits][n_params]. A
   // feature's lane is its rank, so that the bits are of the mask and the splits alone.
   void add_exactly(const State& state, const TargetSplits& at,
@@ -197,8 +199,8 @@ class AdditiveFitness : public MaskFitness {
                   Adder& adder) const;
   // The bounds of a split's classes, lanes side by side: classes[test of the split][lanes].
   void choose(const SumLayout& layout, const TargetSplits& at, std::size_t split,
-              const double* sums, const double* magnitudes, double share, const Adder& adder,
-              std::int16_t* classes) const;
+              const double* sums, const double* magnitudes, double share, Adder& adder,
+              std::int32_t* classes) const;
   // adder.costs[test of the split][n_classes] from exact sums of the split.
   void costs_of(const State& state, const TargetSplits& at, std::size_t split,
                 const double* params, const double* sums, Adder& adder) const;

@@ -7,7 +7,9 @@
 // correct to one rounding, whichever way the splits were made.
 //
 // Terms do not depend on the mask. Of counts what does is the total of a class over the mask, T_c,
-// a sum a split: its logarithm multiplies E, the total of the sample over the mask.
+// a sum a split: its logarithm multiplies E, the total of the sample over the mask. In float32 such
+// a sum would leave much open, so that a batch has T_c as parameters, in float64; and its terms are
+// those of T_c over all features, which leaves little for E.
 //
 // Cost of the terms of a feature: n_classes steps a place, n_classes logarithms a split.
 #pragma once
@@ -106,6 +108,14 @@ class MultinomialFitness : public DiscreteBayesFitness {
 
  protected:
   Sums sums(const State&, bool) const override { return {1, target().n_classes}; }
+  std::size_t n_params() const override { return target().n_classes; }
+  std::unique_ptr<State> make_state(const TargetSplits& at) const override;
+  void survey(State& state, const TargetSplits& at, int n_threads) const override;
+  void measure(const State& state, const TargetSplits& at,
+               const std::vector<std::int32_t>& features, double* params,
+               Scratch& scratch) const override;
+  void measure_base(const State&, const TargetSplits&, const std::vector<std::int32_t>&, double*,
+                    Scratch&) const override {}  // exact sums tell T_c well enough
   std::size_t block_size(const State& state) const override;
   void begin_block(const State& state, const FeatureBlock& block) const override;
   void terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
@@ -121,6 +131,12 @@ class MultinomialFitness : public DiscreteBayesFitness {
                           double* scores, bool* declined) override;
 
  private:
+  struct Totals;  // a state
+
+  // N_c + alpha, or what stands in its place, of a block and a split: counts[c][lanes].
+  void count(const Learnt& learnt, const TargetSplits& at, const FeatureBlock& block,
+             std::size_t split, double* counts, Scratch& scratch) const;
+
   bool complement_;
 };
 

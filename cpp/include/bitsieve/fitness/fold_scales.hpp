@@ -56,7 +56,7 @@ class FoldScales {
   ScaleView view(const std::vector<std::int32_t>& features, const TargetSplits& at, Own& own,
                  int n_threads = 1) const;
 
-  void forget() { known_.clear(); }
+  void forget();  // in a forked child: the memory is left behind
 
  private:
   void measure(const std::vector<std::int32_t>& features, const Splits& splits, int n_threads,

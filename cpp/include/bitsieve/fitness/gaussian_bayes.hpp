@@ -1,8 +1,7 @@
 // Cross-validated Gaussian naive Bayes of masks.
 //
 // The cost of class c is Q_c + L_c - log prior_c, with Q_c the sum over the features of
-// (x - mean)^2 / 2 (variance + e) and L_c that of log((variance + e) / v) / 2, with v the feature's variance in the
-// whole table in place of 1 / 2 pi, which is the same for all classes. The smoothing e is a
+// (x - mean)^2 / 2 (variance + e) and L_c that of log(variance + e) / 2, less what is the same for all classes. The smoothing e is a
 // fraction of the greatest variance among the mask's features in the training part, so it differs
 // from mask to mask. A batch is added at one reference value. What changes with e is bounded by the
 // least variance of any feature and class; where the variances of a table differ so much that this
@@ -67,7 +66,7 @@ class GaussianBayesFitness : public AdditiveFitness {
   double var_smoothing_;
   std::vector<double> priors_;
   std::vector<double> max_abs_;  // of the user's values, by feature
-  std::vector<double> scale_;    // 1 / variance of a feature, which logarithms are told relative to
+  double largest_abs_ = 0;
 };
 
 }  // namespace bitsieve

@@ -2,9 +2,8 @@
 //
 // make() of the planner serves a predict() that compares, as nearest neighbors and centroids do:
 // its float32 matrix depends on the plan within its error bound, so what the bound leaves open is
-// decided in float64. A solver (ridge, support vectors) cannot decide so, and its answer would
-// depend on the plan: it takes the integers of the kept state (state(), moved to the mask), which
-// are the same wherever they came from.
+// decided in float64. A solver (ridge, LDA) cannot decide so, and its answer would depend on the
+// plan: it is a SolverFitness (solver_fitness.hpp), whose matrices do not.
 #pragma once
 
 #include <algorithm>

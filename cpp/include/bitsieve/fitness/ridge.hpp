@@ -8,7 +8,8 @@
 // but for a factor, of the k x k system of the features: W - W Z (Z'WZ + alpha I)^-1 Z'W - ww'/1'w
 // with Z centred by the weights w; alpha need then not be positive.
 // Weights that differ from split to split, parts that leave out most samples and penalties that
-// dwarf the kernel matrix take a solve a split instead, on samples or on features.
+// dwarf the kernel matrix take a solve a split instead, on samples or on features. Of many samples
+// and few features a split's system is part of moments that are kept (moments.hpp).
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,8 @@
 #include <memory>
 #include <vector>
 
+#include "bitsieve/fitness/fold_scales.hpp"
+#include "bitsieve/fitness/moments.hpp"
 #include "bitsieve/fitness/ridge_plan.hpp"
 #include "bitsieve/fitness/solver_fitness.hpp"
 
@@ -33,6 +36,7 @@ struct RidgeSettings {
   double gamma = 0;                   // of rbf and polynomial; 0: one over the size of a mask
   int degree = 3;
   double coef0 = 1;
+  ScalerOptions scaler;  // of the features, fitted to each training part
 };
 
 class RidgeFitness : public SolverFitness {
@@ -53,7 +57,8 @@ class RidgeFitness : public SolverFitness {
   std::unique_ptr<Worker> make_worker() const override;
   void predict(const Word* masks, std::size_t index, const TargetSplits& at, int n_threads,
                Worker& worker, const Answer& answer) override;
-  // Of scores of classes under weights that do not vary.
+  void forget_states() override;
+  // Of scores of classes under weights that do not vary, without a scaler.
   bool evaluate_neighbors(const Word* base, const std::int64_t* flips, std::size_t n_masks,
                           const TargetSplits& at, const Scorer& scorer, int n_threads,
                           double* scores, bool* declined) override;
@@ -69,8 +74,10 @@ class RidgeFitness : public SolverFitness {
   struct FlipScratch;
 
   // How a mask of k features is answered: a function of k, the splits and the weights.
-  enum class Way : std::uint8_t { declined, dual, primal, dual_each, primal_each };
+  enum class Way : std::uint8_t { declined, dual, primal, dual_each, primal_each, moments };
   Way way_of(std::size_t k, const RidgePlan& plan) const;
+  bool takes_moments(const RidgePlan& plan) const;
+  double cost_of_moments(std::size_t k, const RidgePlan& plan) const;
   bool is_primal(std::size_t k, std::size_t n_train) const;
   bool takes_matrix(std::size_t k) const;
 
@@ -89,6 +96,12 @@ class RidgeFitness : public SolverFitness {
   bool solve_primal(const RidgePlan& plan, Own& own) const;
   bool solve_dual_each(const RidgePlan& plan, Own& own) const;
   bool solve_primal_each(const RidgePlan& plan, Own& own) const;
+  bool solve_primal_split(const RidgePlan& plan, std::size_t s, Own& own) const;
+  // Features that are scaled in each split by themselves: all splits side by side, or one by one.
+  bool solve_scaled(const TargetSplits& at, const RidgePlan& plan, Way way, int n_threads,
+                    Own& own) const;
+  const double* scaled_kernel(const double* gram, std::size_t k, Own& own) const;
+  bool solve_moments(const RidgePlan& plan, const MaskMoments& moments, Own& own) const;
   bool solve_dual_split(const RidgePlan& plan, std::size_t s, const double* kernel,
                         std::size_t ld, Own& own) const;
   // The predictions of split s from M_LL in own.block and (M y)_L in own.right. Declined, where
@@ -112,6 +125,8 @@ class RidgeFitness : public SolverFitness {
                    bool* declined);
 
   RidgeSettings settings_;
+  FoldScales scales_;
+  Moments moments_;
   const CenteredColumns* columns_ = nullptr;  // of gram_, from the first batch on
   std::size_t n_targets_, ld_targets_;
   std::uint64_t flips_open_ = 0;

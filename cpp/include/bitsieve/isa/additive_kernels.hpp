@@ -11,20 +11,21 @@
 namespace bitsieve {
 
 inline constexpr std::size_t additive_lanes = 16;
+inline constexpr std::int32_t no_class = 0x7FFF;      // where bounds do not tell which
 inline constexpr std::size_t pattern_columns = 32;  // sums that are tabled and added side by side
 inline constexpr std::size_t pattern_features = 64;  // features of a table: a word of each mask
 inline constexpr std::size_t pattern_floats = 16 * (pattern_features / 4) * pattern_columns;
 
 // Costs of classes at places, lanes side by side:
 //   cost_c = sums[c][place] + offset[c] + factor[c] * extra_c[place]
-//   error_c = magnitudes[c][place] * (relative[c] + share) + |factor[c]| * share * extra + slack[c]
+//   error_c = magnitudes[c][place] * relative[c] + |factor[c]| * share * extra + slack[c]
 struct LaneCosts {
   const double* sums;        // [n_classes + n_extra][n_places][lanes]
   const double* magnitudes;  // likewise; of a sum of terms >= 0 the sum itself
   std::size_t n_places, n_classes, n_extra;  // n_extra: 0, 1 (for all classes) or n_classes
   const double* offset;      // [n_classes][lanes], may be infinite
   const double* factor;
-  const double* relative;
+  const double* relative;  // not below share
   const double* slack;
   double share;
 };
@@ -61,14 +62,14 @@ struct AdditiveKernels {
 
   // ---- deciding ----
 
-  // classes[place][lane]: the class of the least cost, or -1 where its bounds do not tell (or a
-  // number is not finite).
-  void (*choose)(const LaneCosts& costs, std::int16_t* classes);
+  // classes[place][lane]: the class of the least cost, or no_class where its bounds do not tell (or
+  // a number is not finite).
+  void (*choose)(const LaneCosts& costs, std::int32_t* classes);
 
-  // hits[class of the place][lane] += the class was chosen there; open[lane] |= something is not
-  // decided.
-  void (*count_hits)(const std::int16_t* classes, const std::int16_t* own, std::size_t n_places,
-                     std::int32_t* hits, std::int16_t* open);
+  // hits[class of the place][lane] += the class was chosen there; open[lane] tells whether
+  // there was no_class.
+  void (*count_hits)(const std::int32_t* classes, const std::int32_t* own, std::size_t n_places,
+                     std::int32_t* hits, std::int32_t* open);
 
   // ---- terms of Gaussians ----
 
@@ -83,13 +84,15 @@ struct AdditiveKernels {
                              const double* reach, double inverse, double digits, double* mean,
                              double* variance);
 
-  // out[k] = (x - mean)^2 / 2 (variance + smoothing) for n samples; above and below: half the
-  // logarithm of (variance + smoothing) * scale, above zero or below. Where slopes is given,
-  // slopes[k] = out[k] / (variance + smoothing) and inverses = 1 / (variance + smoothing) / 2.
-  // Cost: 4 operations a (sample, lane), a logarithm and a division a lane.
+  // Of lanes: halves = 1 / 2 (variance + smoothing), logs = log(variance + smoothing) / 2.
+  // Cost: a division and a logarithm of some 25 operations a lane.
+  void (*gaussian_weights)(const double* variance, double smoothing, double* halves, double* logs);
+
+  // out[k] = (x - mean)^2 halves + start for n samples; where slopes is given, slopes[k] is the
+  // first of that times 2 halves. Cost: 4 operations a (sample, lane).
   void (*gaussian_terms)(const double* values, const std::int32_t* samples, std::size_t n,
-                         const double* mean, const double* variance, double smoothing,
-                         const double* scale, double* out, double* above, double* below, double* slopes, double* inverses);
+                         const double* mean, const double* halves, const double* start, double* out,
+                         double* slopes);
 };
 
 }  // namespace bitsieve

@@ -1,0 +1,88 @@
+// Cross-validated diagonal linear discriminant analysis, and nearest centroids in its terms.
+//
+// The cost of class c is h (sum over the features of (x - mean_c)^2 / s^2 - 2 log prior_c) with s^2
+// the pooled variance within the classes: of diagonal discriminant analysis h is 1/2, of scikit-learn's
+// NearestCentroid 1. The latter predicts by plain distances where all priors are alike, and may move
+// the means towards the mean of all by a threshold times (s + the median of s over the mask's
+// features): the one parameter that depends on the mask. Such masks are added one by one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bitsieve/fitness/additive_fitness.hpp"
+
+namespace bitsieve {
+
+struct DiagonalSettings {
+  enum class Priors : std::uint8_t { uniform, shares, given } priors = Priors::shares;
+  std::vector<double> given;  // one a class, positive
+  // Plain distances for a training part whose priors are all alike.
+  bool plain = false;
+  // Added to s^2, as a portion of the variance over all of the training part; a feature that is
+  // constant there is then left out. Where it is 0, a feature with s = 0 is not divided by it.
+  double smoothing = 0;
+  double shrink = 0;                               // threshold of the means; 0: they stay
+  bool halved = false;                             // h is 1/2
+  Outputs::Kind kind = Outputs::Kind::probabilities;  // or decisions
+};
+
+class DiagonalFitness : public AdditiveFitness {
+ public:
+  DiagonalFitness(std::shared_ptr<const Table> table, Target target, SplitSource source,
+                  DiagonalSettings settings);
+
+  Outputs::Kind kind() const override { return settings_.kind; }
+  std::size_t n_values() const override {
+    const std::size_t n_classes = target().n_classes;
+    return settings_.kind == Outputs::Kind::decisions && n_classes == 2 ? 1 : n_classes;
+  }
+  bool may_decline() const override { return true; }
+
+ protected:
+  Sums sums(const State&, bool) const override { return {}; }
+  std::size_t n_params() const override { return settings_.shrink > 0 ? 1 : 0; }
+  std::unique_ptr<State> make_state(const TargetSplits& at) const override;
+  void survey(State& state, const TargetSplits& at, int n_threads) const override;
+  void measure(const State& state, const TargetSplits& at,
+               const std::vector<std::int32_t>& features, double* params,
+               Scratch& scratch) const override;
+  bool declines(const State& state, const TargetSplits& at,
+                const std::vector<std::int32_t>& features, const double* params) const override;
+  bool may_decline_near(const State& state, const TargetSplits& at,
+                        const std::vector<std::int32_t>& base, std::int32_t flip,
+                        const double* params) const override;
+  std::size_t block_size(const State& state) const override;
+  void begin_block(const State& state, const FeatureBlock& block) const override;
+  void terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
+             const double* params, bool is_reference, std::size_t split, double* out,
+             Scratch& scratch) const override;
+  void offsets(const State& state, const TargetSplits& at, std::size_t split,
+               const SplitSums& sums, const double* params, const double* reference,
+               const Offsets& out) const override;
+  void values(const double* costs, double* out) const override;
+
+  void prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs) override;
+  bool evaluate_neighbors(const Word* base, const std::int64_t* flips, std::size_t n_masks,
+                          const TargetSplits& at, const Scorer& scorer, int n_threads,
+                          double* scores, bool* declined) override;
+
+ private:
+  struct Folds;  // a state
+  struct Moments;
+
+  void measure_block(const Folds& folds, const FeatureBlock& block, std::size_t split,
+                     Moments& moments, Scratch& scratch) const;
+  bool keeps_a_mean(const Folds& folds, const std::vector<std::int32_t>& features,
+                    const double* params, std::size_t n_splits) const;
+  // Bits of lanes whose spread within the classes is the rounding of scikit-learn's sums.
+  unsigned lost_lanes(const Folds& folds, const FeatureBlock& block, std::size_t split,
+                      const Moments& moments) const;
+
+  DiagonalSettings settings_;
+  std::vector<double> max_abs_;        // of the user's values, by feature
+  std::vector<std::uint8_t> is_whole_;  // by feature: whole numbers, whose sums are exact
+};
+
+}  // namespace bitsieve
