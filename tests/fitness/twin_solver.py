@@ -16,7 +16,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 BLOCK = 64  # features of a float64 sum before it is added
-PRECISION, LIKELY = 1e-11, 1e-14
+PRECISION, LIKELY = 1e-11, 1e-13
 
 
 def centred(X: Array) -> tuple[Array, Array]:

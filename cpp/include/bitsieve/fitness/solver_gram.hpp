@@ -6,7 +6,7 @@
 // by a fused multiply-add, to a power of two chosen from the table alone, and what follows is
 // integer addition, so that it may be made from nothing, from a kept state and the difference, or
 // as the other one of a pair. Where that unit is too coarse for a mask (unit * size above 1e-11, or
-// unit * sqrt(size) above 1e-14, of the least diagonal element; samples that are all zero do not
+// unit * sqrt(size) above 1e-13, of the least diagonal element; samples that are all zero do not
 // count), the matrix is summed in float64, features in ascending order: a rule of the mask alone,
 // too. Roundings are as good as random, so that the root says what their sum is likely to be.
 //
@@ -31,7 +31,7 @@
 namespace bitsieve {
 
 // The shares of the least diagonal element that unit * size and unit * sqrt(size) may reach.
-inline constexpr double solver_precision = 1e-11, solver_likely = 1e-14;
+inline constexpr double solver_precision = 1e-11, solver_likely = 1e-13;
 
 // The matrix of one mask. Errors: of a fixed one at most size / 2 units an element; else
 // (64 + size / 64 + 2) * 2^-53 * |x_i| * |x_j|.
