@@ -47,6 +47,7 @@ struct RidgeFitness::Flips {
   double start = 1;      // d of a feature that is zero
   double unit = 1;       // no element of M is greater
   double condition = 0;  // of the base's matrix
+  double inflation = 1;  // the greatest of a feature of it
   std::vector<double> most_block{};  // a bound of the eigenvalues of S, by split
 };
 
@@ -128,6 +129,15 @@ bool RidgeFitness::flips_from_features(const Word* base, Flips& common, Own& own
   common.condition = 1 + trace_of_inverse(own.a.data(), own.inverse_diagonal.data(), k, ld_k,
                                           own.right.data(), grow(own.work, k * ld_k));
   if (!(common.condition <= most_condition)) return false;
+  common.inflation = 1;
+  for (std::size_t f = 0; f < k; ++f) {
+    double diagonal = 0;
+    for (std::size_t i = f; i < k; ++i) {
+      const double value = own.work[i * ld_k + f];
+      diagonal += value * value;
+    }
+    common.inflation = std::max(common.inflation, own.right[f] * diagonal);
+  }
   project_primal(plan, own);
   double* inverse = grow(own.inverse, n * ld);
   if (k > 0) {
@@ -300,7 +310,8 @@ void RidgeFitness::flip_block(const Flips& common, const Word* base, const std::
         for (std::size_t i = 0; i < l; ++i) block += v[i * lanes + lane] * v[i * lanes + lane];
         block = std::max(common.unit * (common.most_block[s] + block / d[lane]), 1.0);
         // One inverse for all splits is looked at apart from the blocks of the splits.
-        const double seen = common.is_closed ? std::max(inflated, block) : inflated * block;
+        const double feature = inflated * common.inflation / common.condition;
+        const double seen = common.is_closed ? std::max(feature, block) : feature * block;
         if (!(seen <= 0.9 * most_inflation)) unsure[lane] = 1;
         inflated *= block;
       }
