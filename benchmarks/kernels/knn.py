@@ -1,6 +1,6 @@
-"""The compiled 1-NN fitness beside scikit-learn and numpy, in one run.
+"""The compiled k-nearest-neighbor fitnesses beside scikit-learn and numpy, in one run.
 
-    python benchmarks/kernels/knn.py [--rounds 20]
+    python benchmarks/kernels/knn.py [--rounds 20] [--only shapes]
 
 Real sets are read from the folder that BITSIEVE_TEST_DATA names. One thread each unless said;
 every timed call gets masks that were not used before. Times are medians; ratios are of medians.
@@ -17,13 +17,22 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from threadpoolctl import threadpool_limits
 
 import bitsieve
 from bitsieve import Masks
 from bitsieve.fitness import compile
 from bitsieve.search import BinarySPSASearch, run
+
+
+def processor() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else "unknown processor"
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -87,6 +96,106 @@ def half_masks(rounds: int) -> None:
     print(f"  {adds / a / 1e6:.0f} G multiply-adds/s of the triangle")
 
 
+def kinds(rounds: int) -> None:
+    """Batches of random half masks of each kind of model, n = 111, p = 11,340, 10 x 5-fold."""
+    rng = np.random.default_rng(0)
+    n, p, size = 111, 11_340, 2 * rounds
+    X, codes = rng.normal(size=(n, p)), rng.integers(0, 3, n)
+    numbers = X[:, 0] + rng.normal(size=n)
+    cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=10, random_state=0)
+    splits = list(cv.split(X, codes))
+    one = KNeighborsClassifier(1)
+    models = {
+        "1-NN": one,
+        "5-NN": KNeighborsClassifier(5),
+        "5-NN by distance": KNeighborsClassifier(5, weights="distance"),
+        "5-NN regression": KNeighborsRegressor(5),
+        "5-NN regression by distance": KNeighborsRegressor(5, weights="distance"),
+        "standard, 1-NN": make_pipeline(StandardScaler(), one),
+        "min-max, 1-NN": make_pipeline(MinMaxScaler(), one),
+        "robust, 1-NN": make_pipeline(RobustScaler(), one),
+        "standard, 5-NN by distance": make_pipeline(
+            StandardScaler(), KNeighborsClassifier(5, weights="distance")
+        ),
+    }
+    print(f"batches of {size} half masks, n = {n}, p = {p}, 10 x 5-fold, one thread each")
+    with threadpool_limits(1):
+        for name, model in models.items():
+            y = numbers if "regression" in name else codes
+            scoring = "r2" if "regression" in name else "accuracy"
+            fitness = compile(model, X, y, scoring=scoring, cv=splits, n_jobs=1)
+            fresh = compile(
+                model, X, y, scoring=scoring, cv=5, n_repeats=10, resample=True, n_jobs=1
+            )
+            fitness.evaluate(rng.random((1, p)) < 0.5)
+            ours, anew, rival = [], [], []
+            for round_ in range(3):
+                masks = rng.random((size, p)) < 0.5
+                ours.append(seconds(lambda f=fitness, m=masks: f.evaluate(m)) / size)
+                again = rng.random((size, p)) < 0.5
+                anew.append(
+                    seconds(lambda f=fresh, m=again, s=round_: f.evaluate(m, seeds=s)) / size
+                )
+                if round_ == 0:
+                    columns = X[:, masks[0]]
+                    rival.append(
+                        seconds(
+                            lambda c=columns, e=model, t=y, s=scoring: cross_val_score(
+                                e, c, t, cv=splits, scoring=s
+                            )
+                        )
+                    )
+            a, b, c = min(ours), min(anew), min(rival)
+            print(
+                f"  {name}: {a * 1e3:.2f} ms a mask, fresh folds {b * 1e3:.2f} ms   "
+                f"cross_val_score {c * 1e3:.0f} ms   ratio {c / a:.0f}",
+                flush=True,
+            )
+
+
+def shapes() -> None:
+    """Where the kernel would lose to scikit-learn, if anywhere: 5-fold, one thread each."""
+    print("ratio to cross_val_score, 5-fold, random half masks, one thread each (ms a mask)")
+    rng = np.random.default_rng(5)
+    for n, p in [
+        *((n, p) for n in (100, 1000) for p in (20, 1000, 20_000)),
+        (10_000, 20),
+        (10_000, 1000),
+    ]:
+        X, codes = rng.normal(size=(n, p)), rng.integers(0, 3, n)
+        numbers = X[:, 0] + rng.normal(size=n)
+        cells = []
+        for name, model in {
+            "1-NN": KNeighborsClassifier(1),
+            "5-NN by distance": KNeighborsClassifier(5, weights="distance"),
+            "5-NN regression": KNeighborsRegressor(5),
+            "standard, 1-NN": make_pipeline(StandardScaler(), KNeighborsClassifier(1)),
+            "standard, 5-NN regression": make_pipeline(StandardScaler(), KNeighborsRegressor(5)),
+        }.items():
+            y = numbers if "regression" in name else codes
+            scoring = "r2" if "regression" in name else "accuracy"
+            fitness = compile(model, X, y, scoring=scoring, cv=5, n_jobs=1)
+            few = 1 if n > 1000 else 4
+            ours, rival = [], []
+            with threadpool_limits(1):
+                for _ in range(2):
+                    masks = rng.random((few, p)) < 0.5
+                    masks[:, 0] = True
+                    ours.append(seconds(lambda f=fitness, m=masks: f.evaluate(m)) / few)
+                    columns = X[:, masks[0]]
+                    rival.append(
+                        seconds(
+                            lambda c=columns, e=model, t=y, s=scoring: cross_val_score(
+                                e, c, t, cv=5, scoring=s
+                            )
+                        )
+                    )
+            a, b = min(ours), min(rival)
+            which = "" if fitness.kernel else ", no kernel"
+            cells.append(f"{name} {b / a:.1f} ({a * 1e3:.2f}{which})")
+        print(f"  {n:,} x {p:,}: {'   '.join(cells)}", flush=True)
+
+
 def small_batches(rounds: int) -> None:
     """2 x 5-fold of 64 random half masks at 60 x 200, where what surrounds the kernel counts."""
     rng = np.random.default_rng(0)
@@ -115,15 +224,17 @@ def small_batches(rounds: int) -> None:
 
 
 def one_flips(rounds: int) -> None:
-    """All p one-flip neighbors of a 30-feature mask on chowdary, 5-fold 1-NN."""
+    """All p one-flip neighbors of a 30-feature mask on chowdary, 5-fold."""
     data = load("chowdary")
     if data is None:
         return
     X, y = data
     rng = np.random.default_rng(1)
     p = X.shape[1]
-    for threads in (1, 2):
-        fitness = compile(KNeighborsClassifier(1), X, y, cv=5, n_jobs=threads)
+    near = {f"{k}-NN": KNeighborsClassifier(k) for k in (1, 3, 5)}
+    scaled = {f"standard, {name}": make_pipeline(StandardScaler(), m) for name, m in near.items()}
+    for name, model in (near | scaled).items():
+        fitness = compile(model, X, y, cv=5, n_jobs=1)
         times = []
         for _ in range(rounds):
             base = np.zeros(p, dtype=bool)
@@ -131,9 +242,12 @@ def one_flips(rounds: int) -> None:
             masks = Masks.neighbors(base, p)
             times.append(seconds(lambda masks=masks, fitness=fitness: fitness.evaluate(masks)))
         print(
-            f"all {p} one-flip neighbors of a 30-feature mask, {threads} thread(s): "
+            f"all {p} one-flip neighbors of a 30-feature mask, {name}: "
             f"{np.median(times) * 1e3:.1f} ms (least {min(times) * 1e3:.1f})"
         )
+        few = base ^ np.eye(p, dtype=bool)[:100]
+        each = seconds(lambda f=fitness, m=few: f.evaluate(m)) / 100
+        print(f"  mask by mask {each * p * 1e3:.0f} ms")
 
 
 def many_samples() -> None:
@@ -205,13 +319,22 @@ def paper_runs() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=20)
-    rounds = parser.parse_args().rounds
-    print(f"bitsieve {bitsieve.__version__}, {bitsieve.get_isa()}")
-    half_masks(rounds)
-    small_batches(rounds)
-    one_flips(rounds)
-    many_samples()
-    paper_runs()
+    parser.add_argument("--only", help="one of the parts, by the name of its function")
+    options = parser.parse_args()
+    rounds = options.rounds
+    print(f"bitsieve {bitsieve.__version__}, {bitsieve.get_isa()}, {processor()}")
+    parts: dict[str, Callable[[], object]] = {
+        "half_masks": lambda: half_masks(rounds),
+        "kinds": lambda: kinds(rounds),
+        "shapes": shapes,
+        "small_batches": lambda: small_batches(rounds),
+        "one_flips": lambda: one_flips(rounds),
+        "many_samples": many_samples,
+        "paper_runs": paper_runs,
+    }
+    for name, part in parts.items():
+        if options.only in (None, name):
+            part()
 
 
 if __name__ == "__main__":

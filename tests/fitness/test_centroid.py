@@ -200,8 +200,28 @@ def test_values_are_the_twins(isa: str) -> None:
             np.testing.assert_allclose(values[m], expected, rtol=1e-11, atol=1e-11)
 
 
+def test_batches_of_shrunken_centroids_agree_with_single_masks_in_every_bit() -> None:
+    for seed, (shrink, priors) in enumerate(
+        [(0.2, "uniform"), (1.0, "empirical"), (3.0, "uniform")]
+    ):
+        X, y = _table(41, 150, 3, seed)
+        X = np.round(X, 1) if seed else X * np.random.default_rng(0).lognormal(size=150)
+        masks = _masks(150, 60, seed)
+        masks[2:6] = np.arange(150) < [[1], [2], [3], [149]]
+        model = NearestCentroid(shrink_threshold=shrink, priors=priors)
+        for options in ({}, {"resample": True, "n_repeats": 2}):
+            fitness = compile(model, X, y, cv=4, n_jobs=1, **options)
+            alone = [compile(model, X, y, cv=4, n_jobs=1, **options) for _ in range(2)]
+            together = fitness.evaluate_splits(masks, 7)
+            counted = fitness._core.counters()
+            for m in range(60):
+                one = alone[m % 2].evaluate_splits(masks[m : m + 1], 7)
+                np.testing.assert_array_equal(one[0], together[m])
+            assert counted["tabled_masks"] > 0
+
+
 def test_many_samples_need_no_gram_matrix(one_blas_thread: None) -> None:
-    X, y = _table(1601, 6, 3)
+    X, y = _table(601, 6, 3)
     fitness = compile(NearestCentroid(), X, y, cv=3, n_jobs=1)
     assert isinstance(fitness, AdditiveCentroidFitness)
     masks = _masks(6, 12)[1:]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from each import each_isa
 from sklearn.base import clone, is_classifier
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import (
@@ -33,6 +34,7 @@ MODELS: list[tuple[str, Any, str]] = [
     ("ridge", LinearRegression(), "neg_max_error"),
     ("ridge", KernelRidge(kernel="rbf", alpha=0.3), "r2"),
     ("ridge", KernelRidge(kernel="poly", degree=2, gamma=0.01), "r2"),
+    ("lda", LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.3), "neg_log_loss"),
 ]
 SCALERS = (
     StandardScaler(),
@@ -85,6 +87,7 @@ def test_it_is_scikit_learns_whatever_the_scaler(case: Any, one_blas_thread: Non
     for n, p, cv, scalers in (
         (45, 12, RepeatedStratifiedKFold(n_splits=3, n_repeats=1, random_state=0), SCALERS),
         (76, 99, RepeatedStratifiedKFold(n_splits=4, n_repeats=1, random_state=0), SCALERS[::3]),
+        (240, 9, ShuffleSplit(2, test_size=0.3, random_state=0), SCALERS[::2]),
         (40, 90, ShuffleSplit(2, train_size=0.5, test_size=0.3, random_state=0), SCALERS[1::4]),
     ):
         X, y = _table(n, p)
@@ -118,8 +121,9 @@ def test_features_that_are_constant_or_far_away(case: Any, one_blas_thread: None
     X[:, 6] = rng.integers(0, 2, 42)
     masks = _masks(14, 3)
     splits = list(RepeatedStratifiedKFold(n_splits=3, n_repeats=1, random_state=0).split(X, y))
-    # Squares of values far from zero are rounding alone in scikit-learn's distances.
-    for scaler in SCALERS[:4:3] if isinstance(model, KernelRidge) else SCALERS[::2]:
+    # Of values far from zero its distances, and the decisions of its LDA, are rounding alone.
+    is_rough = isinstance(model, (KernelRidge, LinearDiscriminantAnalysis))
+    for scaler in SCALERS[:4:3] if is_rough else SCALERS[::2]:
         estimator = make_pipeline(scaler, model)
         fitness = compile(estimator, X, target, cv=splits, scoring=scoring, n_jobs=1)
         assert fitness.kernel == kernel, fitness.fallback_reason

@@ -1,6 +1,7 @@
 #include "bitsieve/fitness/diagonal_lda.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -11,6 +12,9 @@ namespace bitsieve {
 namespace {
 
 constexpr double never_predicted = std::numeric_limits<double>::infinity();
+constexpr double unbounded = 1e300;
+constexpr std::size_t most_spreads = std::size_t{1} << 24;  // that are kept
+constexpr double median_quantiles = 0.04;  // about the middle: where medians of large masks lie
 constexpr double lost_spread = 0x1p-80;  // squared, beside the largest value
 
 // As numpy.isclose with its tolerances.
@@ -26,7 +30,13 @@ struct DiagonalFitness::Folds : AdditiveFitness::State {
   std::vector<std::uint8_t> is_plain;  // [n_splits]
   bool is_refused = false;
   bool any_scaled = false;           // a split that is not plain
-  std::vector<Word> lost;            // features, after the survey
+
+  // After the survey; spreads only where they are kept.
+  std::vector<Word> lost;            // features
+  std::vector<double> spreads;       // [n_splits][n_features] ascending
+  std::vector<std::int32_t> ranked;  // [n_splits][n_features] whose they are
+  std::vector<Word> lower;           // [n_splits][n_words] features of the lower half
+  std::vector<double> middle, radius;  // [n_splits] reference median, and how far bounds hold
 };
 
 // Of a block in one split; rows of lanes.
@@ -155,6 +165,7 @@ unsigned DiagonalFitness::lost_lanes(const Folds& folds, const FeatureBlock& blo
 void DiagonalFitness::survey(State& state, const TargetSplits& at, int n_threads) const {
   Folds& folds = static_cast<Folds&>(state);
   folds.lost.assign(n_words(), 0);
+  if (settings_.shrink > 0) rank_spreads(folds, at, n_threads);
   if (!folds.any_scaled || settings_.smoothing > 0) return;
   const std::size_t p = table().view().n_features, n_splits = at.splits.n_splits;
   std::vector<unsigned> lost((p + lanes - 1) / lanes, 0);
@@ -176,6 +187,86 @@ void DiagonalFitness::survey(State& state, const TargetSplits& at, int n_threads
   }
 }
 
+// Spreads of all features in the order of each split. Sums of a batch are made at the median over all
+// of them; where they are not kept nothing is known of a mask's own, and no bound holds.
+void DiagonalFitness::rank_spreads(Folds& folds, const TargetSplits& at, int n_threads) const {
+  const std::size_t p = table().view().n_features, n_splits = at.splits.n_splits;
+  folds.middle.assign(n_splits, 0.0);
+  folds.radius.assign(n_splits, -1.0);
+  if (p * n_splits > most_spreads) return;
+  std::vector<double> spreads(n_splits * p);
+  parallel_for((p + lanes - 1) / lanes, n_threads, [&](std::size_t k) {
+    Scratch values, scratch;
+    Moments moments;
+    std::int32_t features[lanes];
+    const std::size_t begin = k * lanes, n = std::min(lanes, p - begin);
+    for (std::size_t l = 0; l < n; ++l) features[l] = static_cast<std::int32_t>(begin + l);
+    for_each_block(folds, features, n, values, [&](const FeatureBlock& block) {
+      for (std::size_t s = 0; s < n_splits; ++s) {
+        measure_block(folds, block, s, moments, scratch);
+        for (std::size_t l = 0; l < n; ++l) {
+          spreads[s * p + begin + l] = std::sqrt(moments.within[l]);
+        }
+      }
+    });
+  });
+  folds.spreads.resize(n_splits * p);
+  folds.ranked.resize(n_splits * p);
+  folds.lower.assign(n_splits * n_words(), 0);
+  parallel_for(n_splits, n_threads, [&](std::size_t s) {
+    const double* of = spreads.data() + s * p;
+    std::int32_t* ranked = folds.ranked.data() + s * p;
+    double* sorted = folds.spreads.data() + s * p;
+    for (std::size_t f = 0; f < p; ++f) ranked[f] = static_cast<std::int32_t>(f);
+    std::sort(ranked, ranked + p, [&](std::int32_t a, std::int32_t b) {
+      return of[a] != of[b] ? of[a] < of[b] : a < b;
+    });
+    for (std::size_t r = 0; r < p; ++r) sorted[r] = of[ranked[r]];
+    for (std::size_t r = 0; r < p / 2; ++r) {
+      set_bit(folds.lower.data() + s * n_words(), static_cast<std::size_t>(ranked[r]));
+    }
+    const auto quantile = [&](double share) {
+      return sorted[static_cast<std::size_t>(share * static_cast<double>(p - 1))];
+    };
+    folds.middle[s] = quantile(0.5);
+    folds.radius[s] = std::max(quantile(0.5 + median_quantiles) - folds.middle[s],
+                               folds.middle[s] - quantile(0.5 - median_quantiles));
+  });
+}
+
+// Of the kept spreads of a split: from the middle of all to that of the mask.
+double DiagonalFitness::median_of(const Folds& folds, const Word* mask, std::size_t k,
+                                  std::size_t s) const {
+  const std::size_t p = table().view().n_features;
+  const double* sorted = folds.spreads.data() + s * p;
+  const std::int32_t* ranked = folds.ranked.data() + s * p;
+  const Word* lower = folds.lower.data() + s * n_words();
+  std::size_t below = 0;
+  for (std::size_t w = 0; w < n_words(); ++w) {
+    below += static_cast<std::size_t>(std::popcount(mask[w] & lower[w]));
+  }
+  const auto has = [&](std::size_t r) {
+    return get_bit(mask, static_cast<std::size_t>(ranked[r]));
+  };
+  std::size_t r = p / 2;
+  if (below > k / 2) {
+    while (below > k / 2) below -= has(--r) ? 1 : 0;
+  } else {
+    while (!has(r) || below++ < k / 2) ++r;
+  }
+  if (k % 2 == 1) return sorted[r];
+  std::size_t before = r;
+  while (!has(--before)) {
+  }
+  return (sorted[before] + sorted[r]) / 2;
+}
+
+void DiagonalFitness::reference_params(const State& state, double* params) const {
+  if (settings_.shrink == 0) return;
+  const Folds& folds = static_cast<const Folds&>(state);
+  std::copy(folds.middle.begin(), folds.middle.end(), params);
+}
+
 // The median of s over the mask's features, by split.
 void DiagonalFitness::measure(const State& state, const TargetSplits& at,
                               const std::vector<std::int32_t>& features, double* params,
@@ -183,6 +274,12 @@ void DiagonalFitness::measure(const State& state, const TargetSplits& at,
   if (settings_.shrink == 0) return;
   const Folds& folds = static_cast<const Folds&>(state);
   const std::size_t k = features.size(), n_splits = at.splits.n_splits;
+  if (!folds.spreads.empty()) {
+    std::vector<Word> mask(n_words(), 0);
+    for (const std::int32_t f : features) set_bit(mask.data(), static_cast<std::size_t>(f));
+    for (std::size_t s = 0; s < n_splits; ++s) params[s] = median_of(folds, mask.data(), k, s);
+    return;
+  }
   Scratch values;
   Moments moments;
   std::vector<double> spreads(n_splits * k);
@@ -271,8 +368,8 @@ bool DiagonalFitness::may_decline_near(const State& state, const TargetSplits& a
 }
 
 void DiagonalFitness::terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
-                            const double* params, bool, std::size_t s, double* out,
-                            Scratch& scratch) const {
+                            const double* params, bool is_reference, std::size_t s,
+                            double* out, Scratch& scratch) const {
   const Folds& folds = static_cast<const Folds&>(state);
   const std::size_t n_classes = target().n_classes;
   const std::int32_t* tests = at.splits.test_samples.data() + at.splits.test_begin[s];
@@ -289,6 +386,13 @@ void DiagonalFitness::terms(const State& state, const TargetSplits& at, const Fe
     if (folds.is_plain[s] != 0) factor[l] = 1;
     reach[l] = settings_.shrink > 0 ? std::sqrt(moments.within[l]) + params[0] : 0;
   }
+  // Of sums at a reference median: slopes, raised to be no less than 0, and what bounds need.
+  const bool derives = is_reference && settings_.shrink > 0;
+  const std::size_t width = n_classes * n_tests * lanes;
+  double* raised = out + 2 * width;
+  double* bent = raised + n_classes * lanes;
+  double* curved = bent + n_classes * lanes;
+  if (derives) std::fill_n(out + width, width + 3 * n_classes * lanes, 0.0);
   for (std::size_t c = 0; c < n_classes; ++c, out += n_tests * lanes) {
     const double size = folds.classes.weight(s, c);
     if (size == 0) {
@@ -296,12 +400,19 @@ void DiagonalFitness::terms(const State& state, const TargetSplits& at, const Fe
       continue;
     }
     std::copy_n(moments.mean + c * lanes, lanes, mean);
+    alignas(64) double slope[lanes] = {}, most[lanes] = {};
     if (settings_.shrink > 0) {
       const double share = settings_.shrink * std::sqrt(1 / size - 1 / folds.n_train[s]);
       for (std::size_t l = 0; l < lanes; ++l) {
         const double apart = mean[l] - moments.centre[l];
         const double left = std::max(std::abs(apart) - share * reach[l], 0.0);
         mean[l] = moments.centre[l] + std::copysign(left, apart);
+        if (!derives) continue;
+        const bool bends = std::abs(std::abs(apart) - share * reach[l]) <=
+                           share * folds.radius[s] * (1 + 0x1p-30) + 0x1p-40 * std::abs(apart);
+        slope[l] = left > 0 ? std::copysign(2 * share * factor[l], apart) : 0.0;
+        curved[c * lanes + l] = left > 0 || bends ? factor[l] * share * share : 0.0;
+        bent[c * lanes + l] = bends ? 2 * share * factor[l] : 0.0;
       }
     }
     for (std::size_t k = 0; k < n_tests; ++k) {
@@ -309,14 +420,26 @@ void DiagonalFitness::terms(const State& state, const TargetSplits& at, const Fe
       for (std::size_t l = 0; l < lanes; ++l) {
         const double apart = x[l] - mean[l];
         out[k * lanes + l] = apart * apart * factor[l];
+        most[l] = std::max(most[l], std::abs(apart));
       }
+    }
+    if (!derives) continue;
+    for (std::size_t k = 0; k < n_tests; ++k) {
+      const double* x = block.values + static_cast<std::size_t>(tests[k]) * lanes;
+      for (std::size_t l = 0; l < lanes; ++l) {
+        out[width + k * lanes + l] = std::abs(slope[l]) * most[l] + slope[l] * (x[l] - mean[l]);
+      }
+    }
+    for (std::size_t l = 0; l < lanes; ++l) {
+      raised[c * lanes + l] = std::abs(slope[l]) * most[l];
+      bent[c * lanes + l] *= most[l];
     }
   }
 }
 
 void DiagonalFitness::offsets(const State& state, const TargetSplits&, std::size_t split,
-                              const SplitSums&, const double*, const double*,
-                              const Offsets& out) const {
+                              const SplitSums& sums, const double* params,
+                              const double* reference, const Offsets& out) const {
   const Folds& folds = static_cast<const Folds&>(state);
   const std::size_t n_classes = target().n_classes;
   for (std::size_t c = 0; c < n_classes; ++c) {
@@ -324,6 +447,18 @@ void DiagonalFitness::offsets(const State& state, const TargetSplits&, std::size
     double offset = (settings_.halved ? -1 : -2) * log_prior;
     if (folds.is_plain[split] != 0 && offset != never_predicted) offset = 0;
     std::fill_n(out.offset + c * lanes, lanes, offset);
+    if (!sums.has_reference || settings_.shrink == 0) continue;
+    // A feature whose mean stops or begins to move within the change is wrong by twice its slope.
+    for (std::size_t l = 0; l < lanes; ++l) {
+      const std::size_t raised = c * lanes + l, rows = n_classes * lanes;
+      const double change = params[l] - reference[0], size = std::abs(change);
+      out.factor[raised] = change;
+      out.offset[raised] -= change * sums.sums[raised];
+      out.slack[raised] = sums.share * size * sums.magnitudes[raised] +
+                          1.001 * size * (2 * sums.sums[rows + raised] +
+                                          size * sums.sums[2 * rows + raised]);
+      if (!(size <= folds.radius[split])) out.slack[raised] = unbounded;
+    }
   }
 }
 
@@ -336,13 +471,7 @@ void DiagonalFitness::values(const double* costs, double* out) const {
   }
 }
 
-// Shrunken means depend on the mask: there are no sums that masks share.
-void DiagonalFitness::prepare(const MaskBatch& batch, int n_threads,
-                              std::vector<std::size_t>& costs) {
-  if (settings_.shrink > 0) return MaskFitness::prepare(batch, n_threads, costs);
-  AdditiveFitness::prepare(batch, n_threads, costs);
-}
-
+// The flips of shrunken means are measured one by one.
 bool DiagonalFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
                                          std::size_t n_masks, const TargetSplits& at,
                                          const Scorer& scorer, int n_threads, double* scores,

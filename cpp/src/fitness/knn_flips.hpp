@@ -6,12 +6,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "bitsieve/core/aligned.hpp"
+#include "bitsieve/core/isa.hpp"
 #include "bitsieve/core/mask.hpp"
 #include "bitsieve/core/parallel.hpp"
 #include "bitsieve/core/table.hpp"
+#include "bitsieve/fitness/exact_distance.hpp"
 #include "bitsieve/fitness/scores.hpp"
 #include "bitsieve/fitness/target.hpp"
 #include "bitsieve/isa/kernels.hpp"
@@ -22,6 +25,32 @@ inline constexpr std::size_t most_voters = vote_neighbors;  // neighbors that a 
 
 // What the margins of a pass for k neighbors must not be below.
 inline double least_margin(std::size_t k) { return k > 1 ? 0x1p-98 : 0x1p-120; }
+
+// The values of a base mask's features, sample by sample, where the base is small beside the flips:
+// its distances are then made in float64, and fewer comparisons are left open.
+class BaseRows {
+ public:
+  BaseRows(const ExactDistance& values, const std::vector<std::int32_t>& base, std::size_t n,
+           std::size_t n_flips)
+      : m_(base.size()), has_(m_ <= n_flips / 64 && n * m_ <= most) {
+    if (!has_) return;
+    rows_.resize(n * m_);
+    for (std::size_t i = 0; i < n; ++i) values.gather(i, base, rows_.data() + i * m_);
+  }
+
+  explicit operator bool() const { return has_; }
+  double distance(std::size_t i, std::size_t j, const double* factors) const {
+    return kernels().neighbor->squared_distance(rows_.data() + i * m_, rows_.data() + j * m_,
+                                                factors, m_);
+  }
+
+ private:
+  static constexpr std::size_t most = std::size_t{1} << 22;
+
+  std::size_t m_;
+  bool has_;
+  std::vector<double> rows_;
+};
 
 // Tests and candidates in the kernel's layout: for each split its training samples, grouped by
 // class and then once more, so that "all other classes" is one run too. Tests are in the order of

@@ -15,14 +15,17 @@ class KnnFitness::BaseDistances : public FlipSource {
  public:
   // The state of the planner must stand at the base mask where `from_state` says so.
   BaseDistances(KnnFitness& fitness, const Word* base, const FlipLayout& layout,
-                const Splits& splits, std::size_t k, bool from_state)
+                const Splits& splits, std::size_t k, std::size_t n_flips, bool from_state)
       : fitness_(fitness),
         table_(fitness.table().view()),
         layout_(layout),
         n_counters_(splits.n_splits * fitness.target().n_classes),
         from_state_(from_state),
-        squares_(table_.ld, 0.0) {
-    list_bits(base, fitness.n_words(), base_features_);
+        squares_(table_.ld, 0.0),
+        base_features_(bits_of(base, fitness.n_words())),
+        rows_(fitness.recheck_, base_features_, table_.n_samples, n_flips) {
+    margin_.assign(table_.n_samples, static_cast<float>(least_margin(k)));
+    if (rows_) return;
     const double n_products = static_cast<double>(base_features_.size());
     double share = float_share, floor = (n_products + 1) * underflow;
     if (from_state) {
@@ -46,7 +49,6 @@ class KnnFitness::BaseDistances : public FlipSource {
       roots[i] = std::sqrt(share * squares_[i] + floor);
       farthest = std::max(farthest, roots[i]);
     }
-    margin_.resize(table_.n_samples);
     for (std::size_t i = 0; i < table_.n_samples; ++i) {
       const double reach = roots[i] + farthest;
       margin_[i] = static_cast<float>(reach * reach * 1.001 + least_margin(k));
@@ -61,7 +63,9 @@ class KnnFitness::BaseDistances : public FlipSource {
     const std::size_t begin = panel * panel_rows();
     const std::size_t end = std::min(begin + panel_rows(), table_.ld);
     out.distances.resize(panel_rows() * table_.ld);
-    if (from_state_) {
+    if (rows_) {
+      measure_distances(begin, end, n_threads, out);
+    } else if (from_state_) {
       copy_distances(out);
     } else {
       make_distances(begin, end, n_threads, out);
@@ -86,6 +90,23 @@ class KnnFitness::BaseDistances : public FlipSource {
 
   std::size_t panel_rows() const {
     return from_state_ ? table_.ld : std::min(table_.ld, most_rows);
+  }
+
+  static std::vector<std::int32_t> bits_of(const Word* mask, std::size_t n_words) {
+    std::vector<std::int32_t> out;
+    list_bits(mask, n_words, out);
+    return out;
+  }
+
+  // In float64, rounded once.
+  void measure_distances(std::size_t begin, std::size_t end, int n_threads, FlipPanel& out) const {
+    const std::size_t n = table_.n_samples;
+    parallel_for(std::min(end, n) - begin, n_threads, [&](std::size_t r) {
+      float* distances = out.distances.data() + r * table_.ld;
+      for (std::size_t j = 0; j < n; ++j) {
+        distances[j] = static_cast<float>(rows_.distance(begin + r, j, nullptr));
+      }
+    });
   }
 
   // Exact in the state's units, rounded once.
@@ -128,6 +149,7 @@ class KnnFitness::BaseDistances : public FlipSource {
   std::vector<double> squares_;
   std::vector<float> margin_;
   std::vector<std::int32_t> base_features_;
+  BaseRows rows_;
 };
 
 bool KnnFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
@@ -141,7 +163,7 @@ bool KnnFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
   const bool from_state = planner_.move_near(base, n_masks, n_threads);
   if (!from_state && planner_.has_matrices()) return false;
   const FlipLayout layout(at.splits, target());
-  BaseDistances source(*this, base, layout, at.splits, k, from_state);
+  BaseDistances source(*this, base, layout, at.splits, k, n_masks, from_state);
   FlipPass pass(table().view(), target(), at, scorer, layout, base, n_words(), k);
   Worker& worker = *workers(n_threads)[0];
   flips_open_ += pass.run(source, flips, n_masks, n_threads, scores,

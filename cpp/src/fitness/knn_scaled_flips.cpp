@@ -4,7 +4,6 @@
 #include <limits>
 #include <vector>
 
-#include "bitsieve/core/isa.hpp"
 #include "bitsieve/fitness/gram_planner.hpp"
 #include "knn_flips.hpp"
 #include "knn_scaled_worker.hpp"
@@ -24,7 +23,9 @@ class ScaledKnnFitness::BaseDistances : public FlipSource {
         splits_(splits),
         scales_(scales),
         products_(table_),
-        parts_(scaled_parts(splits, table_.ld)) {
+        parts_(scaled_parts(splits, table_.ld)),
+        rows_(fitness.recheck_, base, table_.n_samples, n_flips),
+        factors_(base.size()) {
     std::size_t floats = 0;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const std::size_t size = ScaledProducts::size_of(parts_[p], table_.ld);
@@ -35,13 +36,6 @@ class ScaledKnnFitness::BaseDistances : public FlipSource {
       floats += size;
     }
     begin_.push_back(parts_.size());
-    // Where the base is small beside the flips its distances are made in float64: fewer are open.
-    const std::size_t n = table_.n_samples, m = base.size();
-    if (m <= n_flips / 64 && n * m <= most_gathered) {
-      rows_.resize(n * m);
-      for (std::size_t i = 0; i < n; ++i) fitness.recheck_.gather(i, base, rows_.data() + i * m);
-      factors_.resize(m);
-    }
   }
 
   std::size_t n_panels() const override { return begin_.size() - 1; }
@@ -50,8 +44,7 @@ class ScaledKnnFitness::BaseDistances : public FlipSource {
     const std::size_t n = table_.n_samples, ld = table_.ld;
     const std::size_t n_classes = fitness_.target().n_classes;
     const std::size_t first = begin_[panel], n_parts = begin_[panel + 1] - first;
-    const bool exact = !rows_.empty();
-    if (!exact) products_.make(base_, scales_, splits_, parts_.data() + first, n_parts);
+    if (!rows_) products_.make(base_, scales_, splits_, parts_.data() + first, n_parts);
     out.tests.clear();
     out.groups.clear();
     out.margins.assign(n_parts * n, 0.0f);
@@ -62,7 +55,7 @@ class ScaledKnnFitness::BaseDistances : public FlipSource {
     for (std::size_t p = 0; p < n_parts; ++p) {
       const ScaledPart& part = parts_[first + p];
       float* margin = out.margins.data() + p * n;
-      if (exact) {
+      if (rows_) {
         std::fill(margin, margin + n,
                   static_cast<float>(least_margin(fitness_.options_.n_neighbors)));
         for (std::size_t k = 0; k < base_.size(); ++k) {
@@ -81,7 +74,7 @@ class ScaledKnnFitness::BaseDistances : public FlipSource {
         out.tests.push_back(test);
         const std::size_t i = static_cast<std::size_t>(test.sample);
         float* distances = out.distances.data() + row * ld;
-        if (exact) {
+        if (rows_) {
           exact_row(i, distances);
         } else {
           float_row(p, t, i, distances);
@@ -107,8 +100,7 @@ class ScaledKnnFitness::BaseDistances : public FlipSource {
   }
 
  private:
-  static constexpr std::size_t most_floats = std::size_t{1} << 20;    // of a panel
-  static constexpr std::size_t most_gathered = std::size_t{1} << 22;  // values of the base
+  static constexpr std::size_t most_floats = std::size_t{1} << 20;  // of a panel
 
   void float_row(std::size_t p, std::size_t t, std::size_t i, float* distances) const {
     const double* squares = products_.squares(p);
@@ -120,19 +112,19 @@ class ScaledKnnFitness::BaseDistances : public FlipSource {
     }
   }
 
+  static constexpr double most_distance = 1e30;
+
   // Rounded once, which the kernels' bounds allow for; NaN as a whole where float32 ends.
   void exact_row(std::size_t i, float* distances) const {
-    const std::size_t n = table_.n_samples, m = base_.size();
+    const std::size_t n = table_.n_samples;
     bool finite = true;
     for (std::size_t j = 0; j < n; ++j) {
-      const double distance = kernels().neighbor->squared_distance(
-          rows_.data() + i * m, rows_.data() + j * m, factors_.data(), m);
+      const double distance = rows_.distance(i, j, factors_.data());
       finite = finite && distance < most_distance;
       distances[j] = static_cast<float>(distance);
     }
     if (!finite) std::fill(distances, distances + n, std::numeric_limits<float>::quiet_NaN());
   }
-  static constexpr double most_distance = 1e30;
 
   void set_margins(const double* bounds, std::size_t split, float* margin) const {
     const std::size_t n = table_.n_samples;
@@ -157,7 +149,8 @@ class ScaledKnnFitness::BaseDistances : public FlipSource {
   const ScaleView& scales_;
   ScaledProducts products_;
   std::vector<ScaledPart> parts_;
-  std::vector<double> rows_, factors_;  // of the base's features, sample by sample
+  BaseRows rows_;
+  std::vector<double> factors_;  // of the base's features
   std::vector<std::size_t> begin_{0};  // of panels among parts
 };
 

@@ -121,8 +121,6 @@ void RidgeFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<st
   if (!scales_.is_none()) {
     columns_ = &gram_.columns(n_threads);  // before threads ask
     scales_.prepare(batch.masks, batch.n_masks, shared ? &at : nullptr, n_threads);
-    MaskFitness::prepare(batch, n_threads, costs);
-    return;
   }
   const RidgePlan& plan = plan_for(at, first);
   bool any = false, columns = !shared, moments = !shared;  // other splits may go other ways
@@ -136,7 +134,7 @@ void RidgeFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<st
   }
   if (moments) moments_.prepare(batch.masks, batch.n_masks, shared ? &at : nullptr, n_threads);
   if (columns || any) columns_ = &gram_.columns(n_threads);  // before threads ask
-  if (any) {
+  if (any && scales_.is_none()) {
     gram_.plan(batch, n_threads, costs);
   } else {
     MaskFitness::prepare(batch, n_threads, costs);
@@ -198,9 +196,9 @@ void RidgeFitness::predict(const Word* masks, std::size_t index, const TargetSpl
   Way way = way_of(k, plan);
   bool fine = false;
   if (!scales_.is_none()) {
-    fine = way != Way::declined && solve_scaled(at, plan, way, n_threads, own);
+    fine = way != Way::declined && solve_scaled(mask, at, plan, way, n_threads, own);
   } else if (way == Way::moments) {
-    fine = solve_moments(plan, moments_.make(mask, at, n_threads, own.moments), own);
+    fine = solve_moments(plan, moments_.make(mask, at, n_threads, own.moments), nullptr, own);
   } else if (way == Way::primal || way == Way::primal_each) {
     gather_columns(own);
     fine = way == Way::primal ? solve_primal(plan, own) : solve_primal_each(plan, own);

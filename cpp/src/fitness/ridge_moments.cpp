@@ -25,7 +25,7 @@ double RidgeFitness::cost_of_moments(std::size_t k, const RidgePlan& plan) const
 }
 
 bool RidgeFitness::solve_moments(const RidgePlan& plan, const MaskMoments& moments,
-                                 Own& own) const {
+                                 const ScaleView* scales, Own& own) const {
   using namespace ridge_detail;
   const std::size_t k = moments.size(), ld_k = algebra_ld(k);
   const bool centred = settings_.fit_intercept, classes = target().is_classes();
@@ -50,13 +50,37 @@ bool RidgeFitness::solve_moments(const RidgePlan& plan, const MaskMoments& momen
     }
     if (!centred) {
       const double weight = moments.weight(s);
+      // Without an intercept values are measured from the scaler's center, or from zero.
+      if (scales != nullptr) {
+        const double* origin = scales->origin_of(s);
+        for (std::size_t f = 0; f < k; ++f) means[f] -= origin[scales->place[f]];
+      }
       for (std::size_t i = 0; i < k; ++i) {
         const double left = weight * means[i];
         for (std::size_t j = i; j < k; ++j) a[i * ld_k + j] += left * means[j];
         for (std::size_t c = 0; c < n_targets_; ++c) b[i * ld_targets_ + c] += left * offsets[c];
       }
       std::fill_n(means, ld_k + ld_targets_, 0.0);
+      if (scales != nullptr) {
+        const double* origin = scales->origin_of(s);
+        for (std::size_t f = 0; f < k; ++f) means[f] = origin[scales->place[f]];
+      }
     }
+    const double* inverse = scales == nullptr ? nullptr : scales->inverse_of(s);
+    const auto scale_rows = [&] {  // of b: cross products, then coefficients
+      if (inverse == nullptr) return;
+      for (std::size_t f = 0; f < k; ++f) {
+        const double scale = inverse[scales->place[f]];
+        for (std::size_t c = 0; c < ld_targets_; ++c) b[f * ld_targets_ + c] *= scale;
+      }
+    };
+    if (inverse != nullptr) {
+      for (std::size_t i = 0; i < k; ++i) {
+        const double scale = inverse[scales->place[i]];
+        for (std::size_t j = i; j < k; ++j) a[i * ld_k + j] *= scale * inverse[scales->place[j]];
+      }
+    }
+    scale_rows();
     double trace = 0;
     for (std::size_t f = 0; f < k; ++f) {
       trace += a[f * (ld_k + 1)];
@@ -70,6 +94,7 @@ bool RidgeFitness::solve_moments(const RidgePlan& plan, const MaskMoments& momen
       if (!(trace * least <= most_spread)) return false;
     }
     solve_symmetric(a, inverse_diagonal, k, ld_k, b, ld_targets_, ld_targets_);
+    scale_rows();
     for (std::size_t c = 0; c < n_targets_; ++c) {
       for (std::size_t f = 0; f < k; ++f) lines[c * k + f] = b[f * ld_targets_ + c];
     }

@@ -30,11 +30,14 @@ const double* RidgeFitness::scaled_kernel(const double* gram, std::size_t k, Own
   return kernel;
 }
 
-bool RidgeFitness::solve_scaled(const TargetSplits& at, const RidgePlan& plan, Way way,
-                                int n_threads, Own& own) const {
+bool RidgeFitness::solve_scaled(const Word* mask, const TargetSplits& at, const RidgePlan& plan,
+                                Way way, int n_threads, Own& own) const {
   const std::size_t n = table().view().n_samples, ld = table().view().ld;
   const std::size_t k = own.features.size();
   const ScaleView view = scales_.view(own.features, at, own.scales, n_threads);
+  if (way == Way::moments) {
+    return solve_moments(plan, moments_.make(mask, at, n_threads, own.moments), &view, own);
+  }
   if (way == Way::primal || way == Way::primal_each || way == Way::moments) {
     const double* values = table().doubles(n_threads);
     double* columns = ridge_detail::grow(own.columns, k * ld);

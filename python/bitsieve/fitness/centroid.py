@@ -17,6 +17,9 @@ from bitsieve.fitness.scoring import Reads
 
 __all__ = ["KERNEL", "AdditiveCentroidFitness", "CentroidFitness"]
 
+# Beyond it sums over the features take less time than all pairs of samples, also for a single mask.
+_GRAM_SAMPLES = 512
+
 _READS: tuple[Reads, ...] = ("classes", "probabilities", "decisions")
 
 
@@ -124,6 +127,8 @@ class _Kernel:
         if model.shrink_threshold is not None or not isinstance(model.priors, str):
             return False
         if model.priors != "uniform" or problem.table.n_samples > _core.matrix_samples:
+            return False
+        if problem.table.n_samples > _GRAM_SAMPLES and refusal_of_single(problem.table.X) is None:
             return False
         if refusal_of_data(problem, reads=("classes",)) is not None:
             return False

@@ -225,7 +225,7 @@ def _refusal_of_complement(problem: Problem) -> str | None:
         totals += np.abs(X).sum(axis=0, dtype=np.float64)
         whole = whole and not np.mod(X, 1).any()
     largest = float(totals.max()) * _weight(problem) / problem.table.n_samples
-    if not whole and alpha < _LEAST_REST * largest:
+    if not (whole and largest < 2**53) and alpha < _LEAST_REST * largest:
         return (
             f"alpha={alpha:g} beside totals of {largest:g} has no kernel: it is lost in the "
             "rounding of scikit-learn's counts"

@@ -23,6 +23,7 @@ from bitsieve.fitness.compiled import lists_of
 from bitsieve.fitness.general import _cross_validate
 from bitsieve.fitness.inner_products import RULES, rule_of
 from bitsieve.fitness.options import Problem
+from bitsieve.fitness.output_scorer import _as_number
 from bitsieve.fitness.pipelines import Parts, scaler_options
 from bitsieve.fitness.scoring import refusal_of_scoring
 from bitsieve.fitness.splits import Split
@@ -194,16 +195,16 @@ def _score(
             fitted = seen.model(train)
             given = {} if weights is None else {"sample_weight": weights[train]}
             fitted.fit(seen.training(train), y[train], **given)
-            scores[s] = judge(fitted, seen.testing(train, test), y[test])
+            scores[s] = _as_number(judge(fitted, seen.testing(train, test), y[test]))
     return scores
 
 
-_alone = threading.Lock()
+_alone = threading.RLock()  # a scorer of one's own may evaluate too
 
 
 def _new_lock() -> None:
     global _alone
-    _alone = threading.Lock()
+    _alone = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):  # the child may find it held by a thread that it has not

@@ -14,6 +14,8 @@ __all__ = ["KERNEL", "KnnFitness"]
 
 _METRICS = ("euclidean", "l2", "sqeuclidean")  # which order samples alike
 _WEIGHTS = ("uniform", "distance")
+# Where half of the features is what scikit-learn builds trees of, whose time grows less than n^2.
+_MOST_OF_FEW, _FEW = 50_000, 30
 
 
 class KnnFitness(GramCompiledFitness):
@@ -136,7 +138,18 @@ class _Kernel:
             return "weights 'distance' of metric 'sqeuclidean' has no kernel"
         if estimator.metric_params is not None:
             return "metric_params has no kernel"
-        if type(estimator).__name__ == "KNeighborsRegressor":
+        is_regressor = type(estimator).__name__ == "KNeighborsRegressor"
+        table = problem.table
+        if (
+            (is_regressor or weights == "distance" or problem.scaler is not None)
+            and table.n_samples > _MOST_OF_FEW
+            and table.n_features <= _FEW
+        ):
+            return (
+                f"more than {_MOST_OF_FEW:,} samples of at most {_FEW} features have no kernel, as "
+                "scikit-learn's trees are faster"
+            )
+        if is_regressor:
             return refusal_of_gram(problem, ("numbers",))
         if problem.table.codes is None:
             return "a target without classes has no kernel"

@@ -4,7 +4,8 @@
 // the pooled variance within the classes: of diagonal discriminant analysis h is 1/2, of scikit-learn's
 // NearestCentroid 1. The latter predicts by plain distances where all priors are alike, and may move
 // the means towards the mean of all by a threshold times (s + the median of s over the mask's
-// features): the one parameter that depends on the mask. Such masks are added one by one.
+// features): the one parameter that depends on the mask. A batch is added at one reference value of it, with
+// the derivative; a feature whose mean comes to rest in between has no derivative, and counts as error.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +42,14 @@ class DiagonalFitness : public AdditiveFitness {
   bool may_decline() const override { return true; }
 
  protected:
-  Sums sums(const State&, bool) const override { return {}; }
+  Sums sums(const State&, bool is_reference) const override {
+    const std::size_t n_classes = target().n_classes;
+    return is_reference && settings_.shrink > 0 ? Sums{n_classes, 3 * n_classes} : Sums{};
+  }
   std::size_t n_params() const override { return settings_.shrink > 0 ? 1 : 0; }
   std::unique_ptr<State> make_state(const TargetSplits& at) const override;
   void survey(State& state, const TargetSplits& at, int n_threads) const override;
+  void reference_params(const State& state, double* params) const override;
   void measure(const State& state, const TargetSplits& at,
                const std::vector<std::int32_t>& features, double* params,
                Scratch& scratch) const override;
@@ -63,7 +68,6 @@ class DiagonalFitness : public AdditiveFitness {
                const Offsets& out) const override;
   void values(const double* costs, double* out) const override;
 
-  void prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs) override;
   bool evaluate_neighbors(const Word* base, const std::int64_t* flips, std::size_t n_masks,
                           const TargetSplits& at, const Scorer& scorer, int n_threads,
                           double* scores, bool* declined) override;
@@ -74,6 +78,8 @@ class DiagonalFitness : public AdditiveFitness {
 
   void measure_block(const Folds& folds, const FeatureBlock& block, std::size_t split,
                      Moments& moments, Scratch& scratch) const;
+  void rank_spreads(Folds& folds, const TargetSplits& at, int n_threads) const;
+  double median_of(const Folds& folds, const Word* mask, std::size_t k, std::size_t split) const;
   bool keeps_a_mean(const Folds& folds, const std::vector<std::int32_t>& features,
                     const double* params, std::size_t n_splits) const;
   // Bits of lanes whose spread within the classes is the rounding of scikit-learn's sums.

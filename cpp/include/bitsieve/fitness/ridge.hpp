@@ -101,10 +101,12 @@ class RidgeFitness : public SolverFitness {
   bool solve_primal_each(const RidgePlan& plan, Own& own) const;
   bool solve_primal_split(const RidgePlan& plan, std::size_t s, Own& own) const;
   // Features that are scaled in each split by themselves: all splits side by side, or one by one.
-  bool solve_scaled(const TargetSplits& at, const RidgePlan& plan, Way way, int n_threads,
+  bool solve_scaled(const Word* mask, const TargetSplits& at, const RidgePlan& plan, Way way, int n_threads,
                     Own& own) const;
   const double* scaled_kernel(const double* gram, std::size_t k, Own& own) const;
-  bool solve_moments(const RidgePlan& plan, const MaskMoments& moments, Own& own) const;
+  // `scales` are null without a scaler.
+  bool solve_moments(const RidgePlan& plan, const MaskMoments& moments, const ScaleView* scales,
+                     Own& own) const;
   bool solve_dual_split(const RidgePlan& plan, std::size_t s, const double* kernel,
                         std::size_t ld, Own& own) const;
   // The predictions of split s from M_LL in own.block and (M y)_L in own.right. Declined, where
