@@ -35,14 +35,20 @@ struct RidgeFitness::Flips {
   const RidgePlan& plan;
   std::size_t n, ld;
   const double* targets;           // [n][ld_targets]
-  const double* inverse;           // M [n][ld]
-  const double* products;          // M y [n][ld_targets]
-  AlignedVector<double> blocks;    // S of each split, [l][ld of l]
-  std::vector<std::size_t> begin;  // of them
-  AlignedVector<double> residuals;  // r_L of each split, [n_left][ld_targets]
-  std::vector<std::vector<std::size_t>> trained;  // classes of each split
-  double condition;                // of the base's matrix
-  double penalty;                  // the least diagonal element that is added
+  const double* inverse = nullptr;   // M [n][ld]
+  const double* products = nullptr;  // M y [n][ld_targets]
+  AlignedVector<double> blocks{};    // S of each split, [l][ld of l]
+  std::vector<std::size_t> begin{};  // of them
+  AlignedVector<double> residuals{};  // r_L of each split, [n_left][ld_targets]
+  std::vector<std::vector<std::size_t>> trained{};  // classes of each split
+  // M is the inverse times alpha where it is made of the features.
+  bool on_features = false;
+  bool is_closed = false;  // a mask of one feature more is answered from one inverse
+  double start = 1;      // d of a feature that is zero
+  double unit = 1;       // no element of M is greater
+  double condition = 0;  // of the base's matrix
+  double inflation = 1;  // the greatest of a feature of it
+  std::vector<double> most_block{};  // a bound of the eigenvalues of S, by split
 };
 
 // What a thread of the pass owns.
@@ -67,8 +73,7 @@ bool RidgeFitness::evaluate_neighbors(const Word* base, const std::int64_t* flip
   Own& own = static_cast<Own&>(*workers(n_threads)[0]);
   const RidgePlan& plan = plan_for(at, own);
   if (plan.least_train == 0) return false;
-  Flips common{plan, table().view().n_samples, gram_.ld(), own.targets.data(), nullptr, nullptr,
-               {},   {},                         {},         {},                 0,       0};
+  Flips common{plan, table().view().n_samples, gram_.ld(), own.targets.data()};
   if (!prepare_flips(base, at, n_threads, common, own)) return false;
 
   const std::size_t n_blocks = (n_masks + lanes - 1) / lanes;
@@ -85,11 +90,10 @@ bool RidgeFitness::evaluate_neighbors(const Word* base, const std::int64_t* flip
   return true;
 }
 
-bool RidgeFitness::prepare_flips(const Word* base, const TargetSplits& at, int n_threads,
-                                 Flips& common, Own& own) {
+bool RidgeFitness::flips_from_samples(const Word* base, int n_threads, Flips& common, Own& own) {
   using namespace ridge_detail;
   const RidgePlan& plan = common.plan;
-  const std::size_t n = common.n, ld = common.ld, k = count_bits(base, n_words());
+  const std::size_t ld = common.ld, k = count_bits(base, n_words());
   own.trace = 0;
   if (k > 0) {
     gram_.make_one(base, n_threads, own.matrix);
@@ -97,15 +101,71 @@ bool RidgeFitness::prepare_flips(const Word* base, const TargetSplits& at, int n
   } else {
     own.matrix.gram.assign(ld * ld, 0.0);
   }
-  double penalties = 0;
-  common.penalty = settings_.alpha;
+  double penalties = 0, least = settings_.alpha;
   for (const double weight : plan.weights) {
     penalties += settings_.alpha / weight;
-    common.penalty = std::min(common.penalty, settings_.alpha / weight);
+    least = std::min(least, settings_.alpha / weight);
   }
-  common.condition = 2 * (own.trace + penalties) / common.penalty;
+  common.on_features = false;
+  common.start = 1;
+  common.unit = 1 / least;
+  common.condition = 2 * (own.trace + penalties) / least;
+  return common.condition <= most_condition && invert_dual(plan, own);
+}
+
+bool RidgeFitness::flips_from_features(const Word* base, Flips& common, Own& own) const {
+  using namespace ridge_detail;
+  const RidgePlan& plan = common.plan;
+  const std::size_t n = common.n, ld = common.ld;
+  list_bits(base, n_words(), own.features);
+  const std::size_t k = own.features.size(), ld_k = algebra_ld(k);
+  gather_columns(own);
+  if (!factor_primal(plan, own)) return false;
+  common.on_features = true;
+  common.is_closed = way_of(k + 1, plan) == Way::primal;
+  common.start = settings_.alpha;
+  common.unit = *std::max_element(plan.weights.begin(), plan.weights.end());
+  // The sum of the inflations of all features bounds the condition number but for their number.
+  common.condition = 1 + trace_of_inverse(own.a.data(), own.inverse_diagonal.data(), k, ld_k,
+                                          own.right.data(), grow(own.work, k * ld_k));
   if (!(common.condition <= most_condition)) return false;
-  if (!invert_dual(plan, own)) return false;
+  common.inflation = 1;
+  for (std::size_t f = 0; f < k; ++f) {
+    double diagonal = 0;
+    for (std::size_t i = f; i < k; ++i) {
+      const double value = own.work[i * ld_k + f];
+      diagonal += value * value;
+    }
+    common.inflation = std::max(common.inflation, own.right[f] * diagonal);
+  }
+  project_primal(plan, own);
+  double* inverse = grow(own.inverse, n * ld);
+  if (k > 0) {
+    multiply_self(own.columns.data(), k, n, ld, inverse);
+  } else {
+    std::fill_n(inverse, n * ld, 0.0);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    double* row = inverse + i * ld;
+    const double share = settings_.fit_intercept ? plan.weights[i] / own.total : 0;
+    for (std::size_t j = 0; j < n; ++j) row[j] = -row[j] - share * plan.weights[j];
+    std::fill(row + n, row + ld, 0.0);
+    row[i] += plan.weights[i];
+  }
+  return true;
+}
+
+bool RidgeFitness::prepare_flips(const Word* base, const TargetSplits& at, int n_threads,
+                                 Flips& common, Own& own) {
+  using namespace ridge_detail;
+  const RidgePlan& plan = common.plan;
+  const std::size_t ld = common.ld, k = count_bits(base, n_words());
+  // On samples where the penalty alone keeps them well apart, else on features; there a feature that
+  // leaves is a difference without digits, and stays open.
+  if (!flips_from_samples(base, n_threads, common, own) &&
+      !(is_primal(k, plan.least_train) && flips_from_features(base, common, own))) {
+    return false;
+  }
   common.inverse = own.inverse.data();
   common.products = own.products.data();
   common.begin = {0};
@@ -126,6 +186,13 @@ bool RidgeFitness::prepare_flips(const Word* base, const TargetSplits& at, int n
                     ld_targets_);
     std::copy_n(own.right.data(), l * ld_targets_,
                 common.residuals.data() + plan.left_begin[s] * ld_targets_);
+    common.most_block.push_back(0);
+    for (std::size_t i = 0; i < l; ++i) {
+      const double* row = common.blocks.data() + common.begin[s] + i * ld_block;
+      double sum = 0;
+      for (std::size_t j = 0; j < l; ++j) sum += std::abs(row[j]);
+      common.most_block.back() = std::max(common.most_block.back(), sum);
+    }
     common.trained.emplace_back();
     for (std::size_t c = 0; c < target().n_classes; ++c) {
       if (at.target.train_of_class[s * target().n_classes + c] > 0) {
@@ -153,7 +220,7 @@ void RidgeFitness::flip_block(const Flips& common, const Word* base, const std::
   double* column = grow(own.left, std::max(plan.most_left * lanes, table().view().ld));
   double* left_u = column;
   std::fill_n(x, n * lanes, 0.0);
-  alignas(64) Lanes sign, condition, most_x;
+  alignas(64) Lanes sign, condition, most_x, squares{};
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     sign[lane] = 1;
     condition[lane] = common.condition;
@@ -174,7 +241,7 @@ void RidgeFitness::flip_block(const Flips& common, const Word* base, const std::
       square += values[i] * values[i];
       most_x[lane] = std::max(most_x[lane], std::abs(values[i]));
     }
-    if (sign[lane] > 0) condition[lane] += 2 * square / common.penalty;
+    if (sign[lane] > 0) squares[lane] = square * common.unit;
   }
   std::fill_n(u, n * lanes, 0.0);
   kernel.add_products({common.inverse, 1, ld}, x, lanes, n, n, lanes, 1.0, u, lanes);
@@ -196,11 +263,20 @@ void RidgeFitness::flip_block(const Flips& common, const Word* base, const std::
       }
     }
   }
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    // A feature inflates those before it by no more than itself.
+    condition[lane] = common.on_features
+                          ? condition[lane] * (2 + (common.start + squares[lane]) /
+                                                       (common.start + whole[lane]))
+                          : condition[lane] + 2 * squares[lane];
+  }
   // One rounding is this beside numbers of size 1, for sums over n of them.
   const double rounding = 8 * static_cast<double>(n) * 0x1p-53;
   alignas(64) Lanes unsure{};  // above zero where a class is open
   for (std::size_t lane = 0; lane < lanes; ++lane) {
-    unsure[lane] = condition[lane] <= most_condition ? 0 : 1;
+    const bool is_difference = common.on_features && sign[lane] < 0;
+    const double most = common.on_features ? most_inflation / 2 : most_condition;
+    unsure[lane] = condition[lane] <= most && !is_difference ? 0 : 1;
   }
   const bool by_hits = scorer.takes_hits();
   own.hits.assign(by_hits ? plan.n_splits() * n_classes * lanes : 0, 0);
@@ -224,12 +300,24 @@ void RidgeFitness::flip_block(const Flips& common, const Word* base, const std::
         most_v[lane] = std::max(most_v[lane], std::abs(v[i + lane]));
       }
     }
-    for (std::size_t lane = 0; lane < lanes; ++lane) d[lane] = 1 + sign[lane] * d[lane];
+    for (std::size_t lane = 0; lane < lanes; ++lane) d[lane] = common.start + sign[lane] * d[lane];
     alignas(64) Lanes epsilon;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      epsilon[lane] = rounding * condition[lane];
+      double inflated = condition[lane];
+      if (common.on_features) {
+        // What training parts inflate more than all samples do: by the diagonal of (M_LL)^-1.
+        double block = 0;
+        for (std::size_t i = 0; i < l; ++i) block += v[i * lanes + lane] * v[i * lanes + lane];
+        block = std::max(common.unit * (common.most_block[s] + block / d[lane]), 1.0);
+        // One inverse for all splits is looked at apart from the blocks of the splits.
+        const double feature = inflated * common.inflation / common.condition;
+        const double seen = common.is_closed ? std::max(feature, block) : feature * block;
+        if (!(seen <= 0.9 * most_inflation)) unsure[lane] = 1;
+        inflated *= block;
+      }
+      epsilon[lane] = rounding * inflated;
       // A quotient whose divisor is rounding alone says nothing.
-      if (!(d[lane] > 4 * epsilon[lane] * (1 + whole[lane]))) unsure[lane] = 1;
+      if (!(d[lane] > 4 * epsilon[lane] * (common.start + whole[lane]))) unsure[lane] = 1;
     }
     alignas(64) Lanes steady{};  // of the bound, whatever the sample
     for (std::size_t c = 0; c < n_targets; ++c) {
@@ -248,7 +336,9 @@ void RidgeFitness::flip_block(const Flips& common, const Word* base, const std::
         const double share = std::abs(e[lane]) / d[lane];
         change[c * lanes + lane] = sign[lane] * e[lane] / d[lane];
         slack[c * lanes + lane] =
-            epsilon[lane] * (sum[lane] + share * (1 + whole[lane])) / d[lane];
+            epsilon[lane] *
+            (sum[lane] + static_cast<double>(n) * most_x[lane] * common.unit +
+             share * (common.start + whole[lane])) / d[lane];
         steady[lane] = std::max(steady[lane], epsilon[lane] * (1 + (most_x[lane] + most_v[lane]) * share));
       }
     }

@@ -48,19 +48,19 @@ void transpose(const double* columns, std::size_t ld, std::size_t k, const std::
 
 }  // namespace ridge_detail
 
-bool RidgeFitness::solve_primal(const RidgePlan& plan, Own& own) const {
+bool RidgeFitness::factor_primal(const RidgePlan& plan, Own& own) const {
   using namespace ridge_detail;
   const std::size_t n = table().view().n_samples, ld = table().view().ld;
   const std::size_t k = own.features.size(), ld_k = algebra_ld(k);
   double* columns = own.columns.data();
-  double total = 0;
-  for (std::size_t i = 0; i < n; ++i) total += plan.weights[i];
+  own.total = 0;
+  for (std::size_t i = 0; i < n; ++i) own.total += plan.weights[i];
   if (settings_.fit_intercept && plan.is_weighted) {
     for (std::size_t f = 0; f < k; ++f) {
       double* column = columns + f * ld;
       double mean = 0;
       for (std::size_t i = 0; i < n; ++i) mean += plan.weights[i] * column[i];
-      mean /= total;
+      mean /= own.total;
       for (std::size_t i = 0; i < n; ++i) column[i] -= mean;
     }
   }
@@ -70,29 +70,30 @@ bool RidgeFitness::solve_primal(const RidgePlan& plan, Own& own) const {
   transpose(columns, ld, k, nullptr, n, plan.is_weighted ? roots : nullptr, rows, ld_k);
   double* a = grow(own.a, k * ld_k);
   multiply_self(rows, n, k, ld_k, a);
-  double trace = 0;
+  own.trace = 0;
+  double* diagonal = grow(own.right, k);
   for (std::size_t f = 0; f < k; ++f) {
-    trace += a[f * (ld_k + 1)];
+    own.trace += a[f * (ld_k + 1)];
     a[f * (ld_k + 1)] += settings_.alpha;
+    diagonal[f] = a[f * (ld_k + 1)];
   }
-  if (!std::isfinite(trace)) return false;
-  // What is predicted would be lost beside what is left.
-  if (trace < least_share * settings_.alpha) return solve_primal_each(plan, own);
+  if (!std::isfinite(own.trace)) return false;
   double* inverse_diagonal = grow(own.inverse_diagonal, ld_k);
-  if (!(cholesky(a, k, ld_k, inverse_diagonal) <= most_inflation)) return false;
-  double most_ratio = 0;
-  if (settings_.least_norm) {
-    const double least = trace_of_inverse(a, inverse_diagonal, k, ld_k, nullptr, grow(own.work, k * ld_k));
-    most_ratio = most_spread / (trace * least * plan.weight_ratio);
-    if (!(most_ratio >= 1)) return false;
-  }
-  // V = U^-T Z'W, and M = W - V'V - ww' / 1'w.
+  return cholesky(a, k, ld_k, inverse_diagonal) <= most_inflation;
+}
+
+// V = U^-T Z'W in own.columns and M y in own.products, with M = W - V'V - ww' / 1'w.
+void RidgeFitness::project_primal(const RidgePlan& plan, Own& own) const {
+  using namespace ridge_detail;
+  const std::size_t n = table().view().n_samples, ld = table().view().ld;
+  const std::size_t k = own.features.size(), ld_k = algebra_ld(k);
+  double* columns = own.columns.data();
   if (plan.is_weighted) {
     for (std::size_t f = 0; f < k; ++f) {
       for (std::size_t i = 0; i < n; ++i) columns[f * ld + i] *= plan.weights[i];
     }
   }
-  solve_lower(a, inverse_diagonal, k, ld_k, columns, ld, ld);
+  solve_lower(own.a.data(), own.inverse_diagonal.data(), k, ld_k, columns, ld, ld);
   const AlgebraKernels& kernel = *kernels().algebra;
   const double* targets = own.targets.data();
   double* inner = grow(own.coefficients, k * ld_targets_);  // V y
@@ -106,7 +107,7 @@ bool RidgeFitness::solve_primal(const RidgePlan& plan, Own& own) const {
       own.means[c] += plan.weights[i] * targets[i * ld_targets_ + c];
     }
   }
-  for (std::size_t c = 0; c < ld_targets_; ++c) own.means[c] = settings_.fit_intercept ? own.means[c] / total : 0;
+  for (std::size_t c = 0; c < ld_targets_; ++c) own.means[c] = settings_.fit_intercept ? own.means[c] / own.total : 0;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t c = 0; c < ld_targets_; ++c) {
       products[i * ld_targets_ + c] = plan.weights[i] * (targets[i * ld_targets_ + c] - own.means[c]);
@@ -114,6 +115,23 @@ bool RidgeFitness::solve_primal(const RidgePlan& plan, Own& own) const {
   }
   multiply_transposed(columns, ld, inner, ld_targets_, k, n, ld_targets_, false, -1.0, products,
                       ld_targets_);
+}
+
+bool RidgeFitness::solve_primal(const RidgePlan& plan, Own& own) const {
+  using namespace ridge_detail;
+  const std::size_t n = table().view().n_samples, ld = table().view().ld;
+  const std::size_t k = own.features.size(), ld_k = algebra_ld(k);
+  if (!factor_primal(plan, own)) return false;
+  // What is predicted would be lost beside what is left.
+  if (own.trace < least_share * settings_.alpha) return solve_primal_each(plan, own);
+  double most_ratio = 0;
+  if (settings_.least_norm) {
+    const double least = trace_of_inverse(own.a.data(), own.inverse_diagonal.data(), k, ld_k, nullptr, grow(own.work, k * ld_k));
+    most_ratio = most_spread / (own.trace * least * plan.weight_ratio);
+    if (!(most_ratio >= 1)) return false;
+  }
+  project_primal(plan, own);
+  const double *columns = own.columns.data(), *products = own.products.data();
   const bool whole = plan.square_left >= static_cast<double>(n * n);
   if (whole) multiply_self(columns, k, n, ld, grow(own.inverse, n * ld));
   for (std::size_t s = 0; s < plan.n_splits(); ++s) {
@@ -140,7 +158,7 @@ bool RidgeFitness::solve_primal(const RidgePlan& plan, Own& own) const {
       }
       for (std::size_t j = 0; j < l; ++j) {
         const double other = plan.weights[static_cast<std::size_t>(left[j])];
-        row[j] = -row[j] - (settings_.fit_intercept ? weight * other / total : 0.0);
+        row[j] = -row[j] - (settings_.fit_intercept ? weight * other / own.total : 0.0);
       }
       row[i] += weight;
       std::copy_n(products + sample * ld_targets_, ld_targets_, right + i * ld_targets_);

@@ -47,7 +47,8 @@ struct RidgeFitness::Own : MaskFitness::Worker {
   MaskMoments moments;
   std::vector<double> answers;  // of moments, of a split
   std::vector<std::int32_t> features;
-  double trace = 0;  // of the kernel matrix
+  double trace = 0;  // of the kernel matrix, or of the products of the features
+  double total = 0;  // of the weights
 
   AlignedVector<double> targets;  // [n][ld_targets], less `middle`
   double middle = 0;

@@ -94,6 +94,9 @@ class RidgeFitness : public SolverFitness {
   void gather_block(const std::int32_t* left, std::size_t l, const double* inverse, std::size_t ld,
                     const double* products, Own& own) const;
   bool solve_primal(const RidgePlan& plan, Own& own) const;
+  // U of Z'WZ + alpha I in own.a, its diagonal as it was in own.right; then V and M y.
+  bool factor_primal(const RidgePlan& plan, Own& own) const;
+  void project_primal(const RidgePlan& plan, Own& own) const;
   bool solve_dual_each(const RidgePlan& plan, Own& own) const;
   bool solve_primal_each(const RidgePlan& plan, Own& own) const;
   bool solve_primal_split(const RidgePlan& plan, std::size_t s, Own& own) const;
@@ -114,6 +117,8 @@ class RidgeFitness : public SolverFitness {
   void answer_all(const TargetSplits& at, const Own& own, const Answer& answer) const;
 
   // One-flip neighbors: what they share, 16 of them, their classes, and those that stay open.
+  bool flips_from_features(const Word* base, Flips& common, Own& own) const;
+  bool flips_from_samples(const Word* base, int n_threads, Flips& common, Own& own);
   bool prepare_flips(const Word* base, const TargetSplits& at, int n_threads, Flips& common,
                      Own& own);
   void flip_block(const Flips& common, const Word* base, const std::int64_t* flips,
