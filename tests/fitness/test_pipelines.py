@@ -223,7 +223,7 @@ def test_it_is_scikit_learns_on_real_data(
     y = np.unique(y, return_inverse=True)[1]
     if len(np.unique(y)) == 2 and scoring == "roc_auc_ovr":
         scoring = "roc_auc"
-    target, masks = _target(model, X, y), _masks(X.shape[1], 6)
+    target, masks = _target(model, X, y), _masks(X.shape[1], 3)
     for scaler in (StandardScaler(), MinMaxScaler(), RobustScaler()):
         estimator = make_pipeline(scaler, model)
         fitness = compile(estimator, X, target, cv=4, scoring=scoring, n_jobs=1)
