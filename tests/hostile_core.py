@@ -291,7 +291,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "GaussianBayesFitness": (
         lambda **k: _evaluate(_core.GaussianBayesFitness(**k)),
         {k: v for k, v in knn(n_repeats=2, n_folds=3).items() if k not in OF_KNN}
-        | {"var_smoothing": 1e-9, "priors": np.array([0.25, 0.75])},
+        | {
+            "var_smoothing": 1e-9,
+            "priors": np.array([0.25, 0.75]),
+            "scaler": _core.ScalerOptions("standard"),
+        },
     ),
     "FoldScaler.grams": (
         fold_scaler().grams,

@@ -17,7 +17,7 @@ struct PyGaussianBayes : PyFitness {
 std::unique_ptr<PyGaussianBayes> make_gaussian_bayes(
     const std::shared_ptr<PyTable>& table, const TargetArray& target, std::size_t n_classes,
     std::size_t n_repeats, std::size_t n_folds, bool stratified, double var_smoothing,
-    const std::optional<Numbers>& priors) {
+    const std::optional<Numbers>& priors, const ScalerOptions& scaler) {
   require(std::isfinite(var_smoothing) && var_smoothing >= 0,
           "var_smoothing must be finite and not negative");
   std::vector<double> shares;
@@ -27,7 +27,7 @@ std::unique_ptr<PyGaussianBayes> make_gaussian_bayes(
     for (const double share : shares) require(share >= 0, "priors must not be negative");
   }
   return make_model<PyGaussianBayes, GaussianBayesFitness>(
-      table, target, n_classes, n_repeats, n_folds, stratified, var_smoothing, shares);
+      table, target, n_classes, n_repeats, n_folds, stratified, var_smoothing, shares, scaler);
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ void register_fitness_additive(py::module_& module) {
       .def(py::init(&make_gaussian_bayes), py::arg("table").none(false), py::kw_only(),
            py::arg("target").noconvert(), py::arg("n_classes"), py::arg("n_repeats"),
            py::arg("n_folds"), py::arg("stratified"), py::arg("var_smoothing"),
-           py::arg("priors").noconvert() = py::none());
+           py::arg("priors").noconvert() = py::none(), py::arg("scaler") = ScalerOptions());
 }
 
 }  // namespace bitsieve

@@ -348,6 +348,7 @@ class GaussianBayesFitness(MaskFitness):
         stratified: bool,
         var_smoothing: float,
         priors: NDArray[np.float64] | None = ...,
+        scaler: ScalerOptions = ...,
     ) -> None: ...
 
 class BernoulliFitness(MaskFitness):

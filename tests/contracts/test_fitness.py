@@ -71,6 +71,8 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("gaussian_bayes", GaussianNB(), {}),
     ("gaussian_bayes", GaussianNB(), {"scoring": "neg_log_loss", **FRESH}),
     ("gaussian_bayes", GaussianNB(priors=[0.2, 0.3, 0.5]), {"scoring": "f1_macro", "groups": True}),
+    ("gaussian_bayes", make_pipeline(StandardScaler(), GaussianNB()), {"scoring": "neg_log_loss"}),
+    ("gaussian_bayes", make_pipeline(RobustScaler(), GaussianNB()), FRESH),
     ("discrete_bayes", BernoulliNB(binarize=0.7), FRESH),
     ("discrete_bayes", MultinomialNB(), {"scoring": "neg_log_loss"}),
     ("discrete_bayes", MultinomialNB(class_prior=[0.2, 0.3, 0.5]), {"groups": True, **FRESH}),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tables
-from each import each
+from each import each, each_isa
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
     LeaveOneOut,
@@ -16,6 +16,8 @@ from sklearn.model_selection import (
     StratifiedKFold,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from twin_gaussian_bayes import costs, probabilities
 
 from bitsieve import Masks
@@ -272,3 +274,35 @@ def test_what_is_refused() -> None:
         told = KERNEL.refusal(fitness.problem)
         assert told is not None
         assert told.startswith(reason)
+
+
+@each("scaler", [StandardScaler(), MaxAbsScaler()])
+def test_behind_a_scaler_all_ways_agree(scaler: Any, one_blas_thread: None) -> None:
+    """Weights, tables of a batch, neighborhoods and instruction sets; features of all sizes."""
+    X, y = _table(45, 40, 3)
+    X = X * np.logspace(-4, 4, 40) + np.where(np.arange(40) % 20 == 9, 30, 0)
+    X[:, 5] = 3.0
+    X[7, 6], X[np.arange(45) != 7, 6] = 1.0, 2.0  # constant where sample 7 tests
+    masks = _masks(40, 20)
+    weights = np.random.default_rng(1).integers(0, 4, 45) / 2 + 0.25
+    for smoothing, given in [(1e-9, {}), (1e-6, {"sample_weight": weights}), (0.3, {})]:
+        model = make_pipeline(scaler, GaussianNB(var_smoothing=smoothing))
+        fitness: Any = compile(model, X, y, cv=3, n_jobs=1, **given)
+        assert fitness.kernel == "gaussian_bayes"
+        found = fitness.evaluate_splits(masks)
+        assert fitness._core.counters()["tabled_masks"] == (20 if smoothing < 0.1 else 0)
+        np.testing.assert_array_equal(found, _each_alone(fitness, masks))
+        general = GeneralFitness(fitness.problem, "asked for")
+        np.testing.assert_allclose(found[:4], general.evaluate_splits(masks[:4]), rtol=1e-12)
+
+        @each_isa
+        def the_same(isa: str, model: Any = model, given: Any = given, found: Any = found) -> None:
+            other = compile(model, X, y, cv=3, n_jobs=2, **given)
+            np.testing.assert_array_equal(other.evaluate_splits(masks), found)
+
+        the_same()
+        near = Masks.neighbors(masks[0], 40)
+        again: Any = compile(model, X, y, cv=3, n_jobs=2, **given)
+        np.testing.assert_array_equal(
+            again.evaluate_splits(near), _each_alone(fitness, near.to_bool())
+        )

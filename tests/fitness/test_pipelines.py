@@ -16,6 +16,7 @@ from sklearn.model_selection import (
     ShuffleSplit,
     cross_val_score,
 )
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
@@ -35,6 +36,9 @@ MODELS: list[tuple[str, Any, str]] = [
     ("ridge", KernelRidge(kernel="rbf", alpha=0.3), "r2"),
     ("ridge", KernelRidge(kernel="poly", degree=2, gamma=0.01), "r2"),
     ("lda", LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.3), "neg_log_loss"),
+    ("gaussian_bayes", GaussianNB(), "accuracy"),
+    ("gaussian_bayes", GaussianNB(var_smoothing=0.1), "neg_log_loss"),
+    ("gaussian_bayes", GaussianNB(var_smoothing=1e-3), "f1_macro"),
 ]
 SCALERS = (
     StandardScaler(),
@@ -229,4 +233,4 @@ def test_it_is_scikit_learns_on_real_data(
         fitness = compile(estimator, X, target, cv=4, scoring=scoring, n_jobs=1)
         assert fitness.kernel == kernel, fitness.fallback_reason
         expected = _expected(estimator, X, target, masks, fitness.splits(), scoring)
-        np.testing.assert_allclose(fitness.evaluate_splits(masks), expected, rtol=1e-9)
+        np.testing.assert_allclose(fitness.evaluate_splits(masks), expected, rtol=1e-9, atol=1e-13)

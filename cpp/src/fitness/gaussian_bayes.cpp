@@ -18,6 +18,9 @@ constexpr std::size_t most_variances = std::size_t{1} << 24;  // that are kept: 
 // rounding), and with them.
 constexpr double plain_ratio = 0x1p18, derived_ratio = 16;
 constexpr std::size_t left_out_share = 200;  // one feature in so many may be left out
+constexpr std::size_t per_split = 4;         // parameters
+constexpr double farthest_scale = 1e100;     // its square is a number, as is that of its inverse
+constexpr double seen_share = 0x1p-60;       // of the square of a value, in a smoothing
 
 }  // namespace
 
@@ -26,20 +29,25 @@ struct GaussianBayesFitness::Folds : AdditiveFitness::State {
   TrainingMoments all;      // not weighted: scikit-learn's smoothing is not
   std::vector<double> log_prior;  // [n_splits][n_classes]
   bool is_refused = false;  // scikit-learn refuses a split, or calls it undefined
+  Splits splits;            // where there is a scaler
 
   // After the survey.
   std::vector<double> variances;                  // [n_features][n_splits] of all classes, or none
   std::vector<std::vector<std::int32_t>> ranked;  // by split: features of the largest, if kept
-  std::vector<double> reference;                  // [n_splits][3]
+  std::vector<double> inverses, reaches;  // likewise, where there is a scaler: see begin_block()
+  double largest_reach = 0;
+  std::vector<double> reference;  // [n_splits][per_split]
   bool has_derivatives = false;
 };
 
 GaussianBayesFitness::GaussianBayesFitness(std::shared_ptr<const Table> table, Target target,
                                            SplitSource source, double var_smoothing,
-                                           std::vector<double> priors)
+                                           std::vector<double> priors,
+                                           const ScalerOptions& scaler)
     : AdditiveFitness(std::move(table), std::move(target), std::move(source)),
       var_smoothing_(var_smoothing),
-      priors_(std::move(priors)) {
+      priors_(std::move(priors)),
+      scaler_(this->table(), scaler) {
   const TableView& view = this->table().view();
   const double* values = this->table().doubles(1);
   max_abs_.resize(view.n_features);
@@ -49,7 +57,17 @@ GaussianBayesFitness::GaussianBayesFitness(std::shared_ptr<const Table> table, T
     }
     largest_abs_ = std::max(largest_abs_, max_abs_[f]);
   }
+  if (scaler_.is_none()) return;
+  least_.resize(view.n_features);
+  greatest_.resize(view.n_features);
+  for (std::size_t f = 0; f < view.n_features; ++f) {
+    const double* row = values + f * view.ld;
+    least_[f] = *std::min_element(row, row + view.n_samples);
+    greatest_[f] = *std::max_element(row, row + view.n_samples);
+  }
 }
+
+std::size_t GaussianBayesFitness::n_params() const { return per_split; }
 
 // One sum of squares a class and one of logarithms, then the derivatives of both, and what bounds
 // the rest.
@@ -82,7 +100,55 @@ std::unique_ptr<AdditiveFitness::State> GaussianBayesFitness::make_state(
     }
     folds->is_refused = folds->is_refused || !(total > 0);
   }
+  if (!scaler_.is_none()) folds->splits = at.splits;
   return folds;
+}
+
+// ---- scales ---------------------------------------------------------------------------------
+
+// Of z = (x - center) * inverse the variances are those of x times inverse^2. Where a square is no
+// number the inverse is taken for 1, and the reach is infinite.
+void GaussianBayesFitness::measure_scales(const Folds& folds, const FeatureBlock& block,
+                                          double* inverses, double* reaches) const {
+  const std::size_t n_splits = folds.splits.n_splits;
+  std::vector<double> center(block.n * n_splits), scale(block.n * n_splits);
+  scaler_.measure(block.features, block.n, folds.splits, center.data(), scale.data());
+  for (std::size_t l = 0; l < lanes; ++l) {
+    const std::size_t k = std::min(l, block.n - 1);
+    const auto f = static_cast<std::size_t>(block.features[k]);
+    for (std::size_t s = 0; s < n_splits; ++s) {
+      double inverse = 1 / scale[k * n_splits + s];
+      const double from = center[k * n_splits + s];
+      double reach = std::max(std::abs(least_[f] - from), std::abs(greatest_[f] - from)) * inverse;
+      if (!(inverse >= 1 / farthest_scale && inverse <= farthest_scale && reach <= no_bound)) {
+        inverse = 1;
+        reach = std::numeric_limits<double>::infinity();
+      }
+      inverses[s * lanes + l] = inverse;
+      reaches[s * lanes + l] = reach;
+    }
+  }
+}
+
+const double* GaussianBayesFitness::inverses_of(const Folds& folds, const FeatureBlock& block,
+                                                std::size_t split) const {
+  return block.kept + folds.classes.whole_size() + split * lanes;
+}
+
+const double* GaussianBayesFitness::reaches_of(const Folds& folds, const FeatureBlock& block,
+                                               std::size_t split) const {
+  return inverses_of(folds, block, folds.splits.n_splits + split);
+}
+
+// Variances [n][lanes] of x become those of z.
+void GaussianBayesFitness::scale_variances(const Folds& folds, const FeatureBlock& block,
+                                           std::size_t split, std::size_t n,
+                                           double* variances) const {
+  if (scaler_.is_none()) return;
+  const double* inverse = inverses_of(folds, block, split);
+  for (std::size_t k = 0; k < n * lanes; ++k) {
+    variances[k] = variances[k] * inverse[k % lanes] * inverse[k % lanes];
+  }
 }
 
 // ---- smoothings -----------------------------------------------------------------------------
@@ -90,7 +156,7 @@ std::unique_ptr<AdditiveFitness::State> GaussianBayesFitness::make_state(
 void GaussianBayesFitness::largest_variances(const Folds& folds,
                                              const std::vector<std::int32_t>& features,
                                              std::size_t n_splits, double* out,
-                                             std::size_t stride) const {
+                                             std::size_t stride, double* reach) const {
   for (std::size_t s = 0; s < n_splits; ++s) out[s * stride] = 0;
   if (!folds.variances.empty()) {
     std::vector<Word> mask(n_words(), 0);
@@ -118,7 +184,11 @@ void GaussianBayesFitness::largest_variances(const Folds& folds,
     folds.all.begin(block.values, whole.data());
     for (std::size_t s = 0; s < n_splits; ++s) {
       folds.all.measure(block.values, whole.data(), s, mean, variance);
+      scale_variances(folds, block, s, 1, variance);
       out[s * stride] = std::max(out[s * stride], *std::max_element(variance, variance + block.n));
+      if (reach == nullptr || scaler_.is_none()) continue;
+      const double* own = reaches_of(folds, block, s);
+      reach[s * stride] = std::max(reach[s * stride], *std::max_element(own, own + block.n));
     }
   });
 }
@@ -126,10 +196,11 @@ void GaussianBayesFitness::largest_variances(const Folds& folds,
 void GaussianBayesFitness::measure(const State& state, const TargetSplits& at,
                                    const std::vector<std::int32_t>& features, double* params,
                                    Scratch&) const {
-  largest_variances(static_cast<const Folds&>(state), features, at.splits.n_splits, params, 3);
+  largest_variances(static_cast<const Folds&>(state), features, at.splits.n_splits, params,
+                    per_split, params + 3);
   for (std::size_t s = 0; s < at.splits.n_splits; ++s) {
-    params[3 * s] *= var_smoothing_;
-    params[3 * s + 1] = static_cast<double>(features.size());
+    params[per_split * s] *= var_smoothing_;
+    params[per_split * s + 1] = static_cast<double>(features.size());
   }
 }
 
@@ -146,10 +217,11 @@ void GaussianBayesFitness::measure_base(const State& state, const TargetSplits& 
     double *mean = scratch.data(), *variance = mean + n_classes * lanes;
     for (std::size_t s = 0; s < at.splits.n_splits; ++s) {
       folds.classes.measure(block.values, block.kept, s, mean, variance);
+      scale_variances(folds, block, s, n_classes, variance);
       for (std::size_t c = 0; c < n_classes; ++c) {
         if (folds.classes.weight(s, c) == 0) continue;
         const double least = *std::min_element(variance + c * lanes, variance + c * lanes + block.n);
-        params[3 * s + 2] = std::max(params[3 * s + 2], 1 / (least + params[3 * s]));
+        params[per_split * s + 2] = std::max(params[per_split * s + 2], 1 / (least + params[per_split * s]));
       }
     }
   });
@@ -166,16 +238,22 @@ void GaussianBayesFitness::measure_flips(const State& state, const TargetSplits&
   if (folds.variances.empty()) folds.all.begin(flips.values, whole.data());
   unsigned changed = 0, leaving = 0;
   std::vector<double> before(n_splits);
-  for (std::size_t s = 0; s < n_splits; ++s) before[s] = params[3 * s * lanes];
+  for (std::size_t s = 0; s < n_splits; ++s) before[s] = params[per_split * s * lanes];
   for (std::size_t s = 0; s < n_splits; ++s) {
-    double* smoothing = params + 3 * s * lanes;
+    double* smoothing = params + per_split * s * lanes;
     double* count = smoothing + lanes;
     if (folds.variances.empty()) {
       folds.all.measure(flips.values, whole.data(), s, unused, variance);
+      scale_variances(folds, flips, s, 1, variance);
     } else {
       for (std::size_t l = 0; l < lanes; ++l) {
         variance[l] = folds.variances[static_cast<std::size_t>(flips.features[l]) * n_splits + s];
       }
+    }
+    if (!scaler_.is_none()) {
+      double* farthest = smoothing + 3 * lanes;
+      const double* reach = reaches_of(folds, flips, s);
+      for (std::size_t l = 0; l < flips.n; ++l) farthest[l] = std::max(farthest[l], reach[l]);
     }
     for (std::size_t l = 0; l < flips.n; ++l) {
       const double own = variance[l] * var_smoothing_;
@@ -193,8 +271,8 @@ void GaussianBayesFitness::measure_flips(const State& state, const TargetSplits&
     std::vector<std::int32_t> rest = base;
     rest.erase(std::lower_bound(rest.begin(), rest.end(), flips.features[l]));
     std::vector<double> most(n_splits);
-    largest_variances(folds, rest, n_splits, most.data(), 1);
-    for (std::size_t s = 0; s < n_splits; ++s) params[3 * s * lanes + l] = most[s] * var_smoothing_;
+    largest_variances(folds, rest, n_splits, most.data(), 1, nullptr);
+    for (std::size_t s = 0; s < n_splits; ++s) params[per_split * s * lanes + l] = most[s] * var_smoothing_;
     changed |= 1u << l;
   }
   if (changed == 0) return;
@@ -202,8 +280,9 @@ void GaussianBayesFitness::measure_flips(const State& state, const TargetSplits&
   scratch.resize(2 * n_classes * lanes);
   double *mean = scratch.data(), *of_class = mean + n_classes * lanes;
   for (std::size_t s = 0; s < n_splits; ++s) {
-    double* reach = params + (3 * s + 2) * lanes;
+    double* reach = params + (per_split * s + 2) * lanes;
     folds.classes.measure(flips.values, flips.kept, s, mean, of_class);
+    scale_variances(folds, flips, s, n_classes, of_class);
     for (std::size_t c = 0; c < n_classes; ++c) {
       if (folds.classes.weight(s, c) == 0) continue;
       for (std::size_t l = 0; l < flips.n; ++l) {
@@ -217,8 +296,10 @@ void GaussianBayesFitness::survey(State& state, const TargetSplits& at, int n_th
   Folds& folds = static_cast<Folds&>(state);
   const std::size_t p = table().view().n_features, n_splits = at.splits.n_splits;
   const std::size_t n_classes = target().n_classes;
-  const bool is_kept = p * n_splits <= most_variances;
+  const bool is_scaled = !scaler_.is_none();
+  const bool is_kept = p * n_splits * (is_scaled ? 3 : 1) <= most_variances;
   std::vector<double> variances(is_kept ? p * n_splits : 0), least(p, no_bound);
+  std::vector<double> inverses(is_scaled ? variances.size() : 0), reaches(inverses.size());
   std::vector<std::vector<double>> largest((p + lanes - 1) / lanes);
   parallel_for(largest.size(), n_threads, [&](std::size_t k) {
     Scratch values, numbers(folds.all.whole_size() + 2 * n_classes * lanes);
@@ -232,11 +313,16 @@ void GaussianBayesFitness::survey(State& state, const TargetSplits& at, int n_th
       folds.all.begin(block.values, whole);
       for (std::size_t s = 0; s < n_splits; ++s) {
         folds.all.measure(block.values, whole, s, mean, variance);
+        scale_variances(folds, block, s, 1, variance);
         largest[k][s] = *std::max_element(variance, variance + n);
         for (std::size_t l = 0; l < n && is_kept; ++l) {
           variances[(begin + l) * n_splits + s] = variance[l];
+          if (!is_scaled) continue;
+          inverses[(begin + l) * n_splits + s] = inverses_of(folds, block, s)[l];
+          reaches[(begin + l) * n_splits + s] = reaches_of(folds, block, s)[l];
         }
         folds.classes.measure(block.values, block.kept, s, mean, variance);
+        scale_variances(folds, block, s, n_classes, variance);
         for (std::size_t c = 0; c < n_classes; ++c) {
           if (folds.classes.weight(s, c) == 0) continue;
           for (std::size_t l = 0; l < n; ++l) {
@@ -247,7 +333,12 @@ void GaussianBayesFitness::survey(State& state, const TargetSplits& at, int n_th
     });
   });
   folds.variances = std::move(variances);
-  folds.reference.assign(3 * n_splits, 0.0);
+  folds.inverses = std::move(inverses);
+  folds.reaches = std::move(reaches);
+  for (const double reach : folds.reaches) {
+    folds.largest_reach = std::max(folds.largest_reach, reach);
+  }
+  folds.reference.assign(per_split * n_splits, 0.0);
   folds.ranked.resize(n_splits);
   // Between the largest variance and the fourth: most large masks have one of those.
   double farthest = 0, smallest = no_bound;
@@ -272,7 +363,7 @@ void GaussianBayesFitness::survey(State& state, const TargetSplits& at, int n_th
                                    n_splits + s];
     }
     const double middle = var_smoothing_ * (most + fourth) / 2;
-    folds.reference[3 * s] = middle;
+    folds.reference[per_split * s] = middle;
     smallest = std::min(smallest, middle);
     farthest = std::max({farthest, middle, var_smoothing_ * most - middle});
   }
@@ -291,7 +382,7 @@ void GaussianBayesFitness::survey(State& state, const TargetSplits& at, int n_th
     }
   }
   for (std::size_t s = 0; s < n_splits; ++s) {
-    folds.reference[3 * s + 2] = 1 / (floor + smallest) * (1 + 0x1p-40);
+    folds.reference[per_split * s + 2] = 1 / (floor + smallest) * (1 + 0x1p-40);
   }
 }
 
@@ -308,44 +399,93 @@ double GaussianBayesFitness::most_abs(const std::vector<std::int32_t>& features)
   return most;
 }
 
+// Where the survey kept no reaches, the parameters have that of the mask.
+bool GaussianBayesFitness::declines_scaled(const Folds& folds,
+                                           const std::vector<std::int32_t>& features,
+                                           const double* params, std::size_t stride) const {
+  const std::size_t n_splits = folds.splits.n_splits;
+  const bool is_kept = !folds.reaches.empty();
+  double least = params[0];
+  for (std::size_t s = 1; s < n_splits; ++s) {
+    least = std::min(least, params[per_split * s * stride]);
+  }
+  if (is_kept && least > seen_share * folds.largest_reach * folds.largest_reach) return false;
+  for (std::size_t s = 0; s < n_splits; ++s) {
+    double reach = is_kept ? 0 : params[(per_split * s + 3) * stride];
+    for (const std::int32_t f : features) {
+      if (!is_kept) break;
+      reach = std::max(reach, folds.reaches[static_cast<std::size_t>(f) * n_splits + s]);
+    }
+    if (!(params[per_split * s * stride] > seen_share * reach * reach)) return true;
+  }
+  return false;
+}
+
 // Of a feature that is constant in a class scikit-learn's variance is the rounding of its sums. That
 // must not be seen beside the smoothing.
 bool GaussianBayesFitness::declines(const State& state, const TargetSplits& at,
                                     const std::vector<std::int32_t>& features,
                                     const double* params) const {
-  if (static_cast<const Folds&>(state).is_refused) return true;
+  const Folds& folds = static_cast<const Folds&>(state);
+  if (folds.is_refused) return true;
+  if (!scaler_.is_none()) return declines_scaled(folds, features, params, 1);
   double least = params[0];
-  for (std::size_t s = 1; s < at.splits.n_splits; ++s) least = std::min(least, params[3 * s]);
-  if (least > 0x1p-60 * largest_abs_ * largest_abs_) return false;
+  for (std::size_t s = 1; s < at.splits.n_splits; ++s) least = std::min(least, params[per_split * s]);
+  if (least > seen_share * largest_abs_ * largest_abs_) return false;
   const double most = most_abs(features);
-  return !(least > 0x1p-60 * most * most);
+  return !(least > seen_share * most * most);
 }
 
 bool GaussianBayesFitness::may_decline_near(const State& state, const TargetSplits& at,
                                             const std::vector<std::int32_t>& base,
                                             std::int32_t flip, const double* params) const {
-  if (static_cast<const Folds&>(state).is_refused) return true;
+  const Folds& folds = static_cast<const Folds&>(state);
+  if (folds.is_refused) return true;
+  if (!scaler_.is_none()) {
+    std::vector<std::int32_t> both = base;
+    if (!std::binary_search(base.begin(), base.end(), flip)) both.push_back(flip);
+    return declines_scaled(folds, both, params, lanes);
+  }
   double least = params[0];
-  for (std::size_t s = 1; s < at.splits.n_splits; ++s) least = std::min(least, params[3 * s * lanes]);
-  if (least > 0x1p-60 * largest_abs_ * largest_abs_) return false;
+  for (std::size_t s = 1; s < at.splits.n_splits; ++s) {
+    least = std::min(least, params[per_split * s * lanes]);
+  }
+  if (least > seen_share * largest_abs_ * largest_abs_) return false;
   const double most = std::max(most_abs(base), max_abs_[static_cast<std::size_t>(flip)]);
-  return !(least > 0x1p-60 * most * most);
+  return !(least > seen_share * most * most);
 }
 
 // ---- terms ----------------------------------------------------------------------------------
 
 std::size_t GaussianBayesFitness::block_size(const State& state) const {
-  return static_cast<const Folds&>(state).classes.whole_size();
+  const Folds& folds = static_cast<const Folds&>(state);
+  return folds.classes.whole_size() + 2 * folds.splits.n_splits * lanes;
 }
 
+// Kept are the moments of the whole table, and behind a scaler of each split the inverse scale and
+// the greatest |z| of the table, [n_splits][lanes] each.
+
 void GaussianBayesFitness::begin_block(const State& state, const FeatureBlock& block) const {
-  static_cast<const Folds&>(state).classes.begin(block.values, block.kept);
+  const Folds& folds = static_cast<const Folds&>(state);
+  folds.classes.begin(block.values, block.kept);
+  if (scaler_.is_none()) return;
+  const std::size_t n_splits = folds.splits.n_splits;
+  double* inverses = block.kept + folds.classes.whole_size();
+  double* reaches = inverses + n_splits * lanes;
+  if (folds.inverses.empty()) return measure_scales(folds, block, inverses, reaches);
+  for (std::size_t l = 0; l < lanes; ++l) {
+    const std::size_t row = static_cast<std::size_t>(block.features[l]) * n_splits;
+    for (std::size_t s = 0; s < n_splits; ++s) {
+      inverses[s * lanes + l] = folds.inverses[row + s];
+      reaches[s * lanes + l] = folds.reaches[row + s];
+    }
+  }
 }
 
 // Logarithms are told relative to the least of the classes, which changes no difference between
 // classes and leaves them not negative. At reference parameters they are added to the squares, so
 // that what classes share is taken off both at once; their own sums are then of left-out features
-// alone.
+// alone. Behind a scaler variances and derivatives are those of z; (z - mean)^2 / variance is told in x.
 void GaussianBayesFitness::terms(const State& state, const TargetSplits& at,
                                  const FeatureBlock& block, const double* params,
                                  bool is_reference, std::size_t split, double* out,
@@ -357,7 +497,9 @@ void GaussianBayesFitness::terms(const State& state, const TargetSplits& at,
   scratch.resize(4 * rows);
   double *mean = scratch.data(), *variance = mean + rows, *halves = variance + rows;
   double* logs = halves + rows;
+  const double* inverse = scaler_.is_none() ? nullptr : inverses_of(folds, block, split);
   folds.classes.measure(block.values, block.kept, split, mean, variance);
+  scale_variances(folds, block, split, n_classes, variance);
   double least[lanes];
   std::fill_n(least, lanes, no_bound);
   for (std::size_t c = 0; c < n_classes; ++c) {
@@ -383,9 +525,20 @@ void GaussianBayesFitness::terms(const State& state, const TargetSplits& at,
     double* log = is_reference ? logs + c * lanes : sums + c * lanes;
     for (std::size_t l = 0; l < lanes; ++l) log[l] = logs[c * lanes + l] - least[l];
     double* rest = derives ? sums + 2 * rows + c * lanes : nullptr;
-    kernel.gaussian_terms(block.values, tests, n_tests, mean + c * lanes, halves + c * lanes,
+    alignas(64) double factors[lanes];
+    for (std::size_t l = 0; l < lanes; ++l) {
+      factors[l] = halves[c * lanes + l];
+      if (inverse != nullptr) factors[l] = factors[l] * inverse[l] * inverse[l];
+    }
+    kernel.gaussian_terms(block.values, tests, n_tests, mean + c * lanes, factors,
                           is_reference ? log : none, out + c * width, slope, rest);
     if (!derives) continue;
+    if (inverse != nullptr) {
+      for (std::size_t k = 0; k < width; ++k) {
+        slope[k] = slope[k] / inverse[k % lanes] / inverse[k % lanes];
+      }
+      for (std::size_t l = 0; l < lanes; ++l) rest[l] = rest[l] / inverse[l] / inverse[l];
+    }
     for (std::size_t l = 0; l < lanes; ++l) {
       const double half = halves[c * lanes + l];
       sums[rows + c * lanes + l] = half;

@@ -9,18 +9,20 @@ import numpy as np
 from bitsieve import _core
 from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.options import Problem
+from bitsieve.fitness.pipelines import scaler_options
 
 __all__ = ["KERNEL", "GaussianBayesFitness"]
 
 
 class GaussianBayesFitness(CompiledFitness):
-    """scikit-learn's ``GaussianNB``; see :class:`Fitness`.
+    """scikit-learn's ``GaussianNB``, behind a scaler too; see :class:`Fitness`.
 
     The log-likelihood of a class is a sum over the features, so the masks of a batch share the
     terms of each feature. What depends on the mask is the smoothing: ``var_smoothing`` is a
     fraction of the largest variance among the *selected* features in the training part. Classes
     that float32 sums leave open are compared in float64, and probabilities are float64 throughout,
-    at the mask's own smoothing.
+    at the mask's own smoothing. A scaler fitted inside the folds changes the smoothing alone,
+    feature by feature, since its scale is common to all classes.
 
     Masks whose smoothing lies below the rounding of their values (all selected features constant,
     or far from zero for their spread) are scikit-learn's.
@@ -46,13 +48,18 @@ class GaussianBayesFitness(CompiledFitness):
     def _settings(self) -> dict[str, Any]:
         model = self.problem.model
         priors = None if model.priors is None else np.asarray(model.priors, dtype=np.float64)
-        return {"var_smoothing": float(model.var_smoothing), "priors": priors}
+        return {
+            "var_smoothing": float(model.var_smoothing),
+            "priors": priors,
+            "scaler": scaler_options(self.problem.scaler),
+        }
 
 
 class _Kernel:
     name = "gaussian_bayes"
     estimators = ("sklearn.naive_bayes.GaussianNB",)
     make = GaussianBayesFitness
+    takes_scaler = True
 
     def refusal(self, problem: Problem) -> str | None:
         model, table = problem.model, problem.table

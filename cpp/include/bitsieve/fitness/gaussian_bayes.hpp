@@ -7,12 +7,18 @@
 // least variance of any feature and class; where the variances of a table differ so much that this
 // says little, Q and L are corrected by their derivatives, which are sums too, and what is left is
 // of second order. The features of the least variances are left out of that.
+//
+// Behind a scaler the values are z = (x - center) / scale, with a scale a feature and split. The
+// scale is common to all classes, so it is seen in the smoothing alone: (z - mean)^2 / (variance + e)
+// is (x - mean)^2 / (variance + e scale^2) of x, and the logarithms differ by the same for all classes.
+// What is said of variances and smoothings above is said of z.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "bitsieve/fitness/additive_fitness.hpp"
+#include "bitsieve/fitness/fold_scaler.hpp"
 
 namespace bitsieve {
 
@@ -20,15 +26,16 @@ class GaussianBayesFitness : public AdditiveFitness {
  public:
   // Priors one a class, or none: then the shares of the training part, weighted.
   GaussianBayesFitness(std::shared_ptr<const Table> table, Target target, SplitSource source,
-                       double var_smoothing, std::vector<double> priors);
+                       double var_smoothing, std::vector<double> priors,
+                       const ScalerOptions& scaler);
 
   bool may_decline() const override { return true; }
 
  protected:
   Sums sums(const State& state, bool is_reference) const override;
-  // The smoothing, the number of features, and of a mask that others are near to (or a reference)
-  // the greatest 1 / (variance + e).
-  std::size_t n_params() const override { return 3; }
+  // The smoothing, the number of features, of a mask that others are near to (or a reference) the
+  // greatest 1 / (variance + e), and behind a scaler the greatest |z|.
+  std::size_t n_params() const override;
   std::unique_ptr<State> make_state(const TargetSplits& at) const override;
   void survey(State& state, const TargetSplits& at, int n_threads) const override;
   void reference_params(const State& state, double* params) const override;
@@ -58,15 +65,27 @@ class GaussianBayesFitness : public AdditiveFitness {
  private:
   struct Folds;  // a state
 
-  // Largest variance of a training part over the features of a mask, by split.
+  // Largest variance of a training part over the features of a mask, by split; where wanted, and not
+  // kept by the survey, the greatest |z| too.
   void largest_variances(const Folds& folds, const std::vector<std::int32_t>& features,
-                         std::size_t n_splits, double* out, std::size_t stride) const;
+                         std::size_t n_splits, double* out, std::size_t stride,
+                         double* reach) const;
+  void measure_scales(const Folds& folds, const FeatureBlock& block, double* inverses,
+                      double* reaches) const;
+  const double* inverses_of(const Folds& folds, const FeatureBlock& block, std::size_t split) const;
+  const double* reaches_of(const Folds& folds, const FeatureBlock& block, std::size_t split) const;
+  void scale_variances(const Folds& folds, const FeatureBlock& block, std::size_t split,
+                       std::size_t n, double* variances) const;
+  bool declines_scaled(const Folds& folds, const std::vector<std::int32_t>& features,
+                       const double* params, std::size_t stride) const;
   double most_abs(const std::vector<std::int32_t>& features) const;
 
   double var_smoothing_;
   std::vector<double> priors_;
   std::vector<double> max_abs_;  // of the user's values, by feature
   double largest_abs_ = 0;
+  FoldScaler scaler_;
+  std::vector<double> least_, greatest_;  // by feature, where there is a scaler
 };
 
 }  // namespace bitsieve
