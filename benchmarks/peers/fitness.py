@@ -348,7 +348,7 @@ def shapes(models: Sequence[Model], arguments: argparse.Namespace) -> None:
             is_large = n * p > LARGE
             rounds = 1 if is_large else 3
             ours = []
-            for _ in range(rounds + 1):  # the first makes what is made once
+            for _ in range(4):  # the first ones make what is made once
                 masks = rng.random((2 if is_large else 8, p)) < 0.5
                 masks[:, 0] = True
                 ours.append(seconds(partial(fitness.evaluate, masks)) / len(masks))

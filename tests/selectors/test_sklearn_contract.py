@@ -10,7 +10,7 @@ import pytest
 from each import each
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import Lasso
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -83,7 +83,7 @@ def test_labels_of_any_type_give_the_same_selection() -> None:
 
 def test_regression_and_scorers_go_through_scikit_learn() -> None:
     X, y = load_diabetes(return_X_y=True)
-    selector = BinarySPSA(Ridge(), scoring="neg_mean_squared_error", n_jobs=1, **_QUICK).fit(X, y)
+    selector = BinarySPSA(Lasso(), scoring="neg_mean_squared_error", n_jobs=1, **_QUICK).fit(X, y)
     assert selector.kernel_ is None
     assert -6000 < selector.best_score_ < -2500
     assert not hasattr(selector, "classes_")

@@ -77,7 +77,7 @@ class AdditiveCentroidFitness(CompiledFitness):
     >>> model = NearestCentroid(shrink_threshold=0.5)
     >>> fitness = compile(model, *load_iris(return_X_y=True))
     >>> fitness.kernel, fitness.evaluate([[True, True, True, True]]).round(3)
-    ('centroid', array([0.913]))
+    ('centroid', array([0.92]))
     """
 
     kernel = "centroid"

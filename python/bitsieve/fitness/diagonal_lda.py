@@ -33,7 +33,7 @@ class DiagonalLDAFitness(CompiledFitness):
     >>> from bitsieve.fitness import compile
     >>> fitness = compile(DiagonalLDA(), *load_iris(return_X_y=True))
     >>> fitness.kernel, fitness.evaluate([[True, True, True, True]]).round(3)
-    ('diagonal_lda', array([0.953]))
+    ('diagonal_lda', array([0.96]))
     """
 
     kernel = "diagonal_lda"

@@ -50,7 +50,7 @@ class RidgeFitness(CompiledFitness):
     >>> from bitsieve.fitness import compile
     >>> fitness = compile(RidgeClassifier(), *load_iris(return_X_y=True))
     >>> fitness.kernel, fitness.evaluate([[True, True, True, True]]).round(3)
-    ('ridge', array([0.827]))
+    ('ridge', array([0.82]))
     """
 
     kernel = "ridge"

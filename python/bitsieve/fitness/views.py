@@ -50,7 +50,7 @@ class Columns:
         state = getattr(model, "random_state", 0)  # SVR has it as an attribute alone
         if state is None:
             model.random_state = 0
-        elif isinstance(state, np.random.RandomState):
+        elif not isinstance(state, int | np.integer):  # a generator, which a fit would move
             model.random_state = deepcopy(state)
         return model
 
