@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
-from typing import Any
 
 from bitsieve._checks import is_whole
 
@@ -64,37 +59,3 @@ def effective_n_jobs(n_jobs: int | None) -> int:
     if n_jobs < 0:
         return max(1, int(joblib.cpu_count()) + 1 + int(n_jobs))
     return int(n_jobs)
-
-
-@cache
-def _pools() -> Any:
-    import scipy.linalg  # noqa: F401  its BLAS is one of the pools
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-_blas_lock = threading.Lock()
-_blas_users = 0
-_blas_limit: Any = None
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS and OpenMP to one thread: bits of a product depend on how it was divided.
-
-    The limit is of the whole process. The first of several Python threads sets it, the last one
-    takes it back; each by itself would restore what another had set.
-    """
-    global _blas_users, _blas_limit
-    with _blas_lock:
-        if _blas_users == 0:
-            _blas_limit = _pools().limit(limits=1)
-        _blas_users += 1
-    try:
-        yield
-    finally:
-        with _blas_lock:
-            _blas_users -= 1
-            if _blas_users == 0:
-                _blas_limit.restore_original_limits()

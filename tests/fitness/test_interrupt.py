@@ -7,6 +7,8 @@ import os
 import pytest
 from interrupted import interrupt
 
+from bitsieve import _core
+
 SETUP = """
     from sklearn.neighbors import KNeighborsClassifier
     from bitsieve import Masks
@@ -51,6 +53,34 @@ SETUP = """
 )
 def test_interrupt(form: str, n_jobs: int) -> None:
     interrupt(SETUP.format(form=form, n_jobs=n_jobs))
+
+
+SOLVE = """
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.linear_model import RidgeClassifier
+    from bitsieve.fitness import compile
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1500, 1700)), np.arange(1500) % 2
+    model = {model}
+    fitness = compile(model, X, y, cv=20, n_jobs=1)
+    some, large = rng.random((1, 1700)) < 0.02, np.arange(1700)[None] < {size}
+
+    def few():
+        return fitness.evaluate(some)
+
+    def long():
+        fitness.evaluate(large)
+"""
+
+
+@pytest.mark.skipif(not _core.has_fma(), reason="needs a fused multiply-add")
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise on Windows")
+def test_interrupt_within_a_mask() -> None:
+    lda = "LinearDiscriminantAnalysis(solver='lsqr', shrinkage=0.1)"
+    ridge = "RidgeClassifier(class_weight='balanced')"
+    cases = [(lda, 1400), (ridge, 1700)]
+    interrupt(*(SOLVE.format(model=model, size=k) for model, k in cases), most=1.5)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise on Windows")

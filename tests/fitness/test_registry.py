@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import pickle
 import subprocess
@@ -95,6 +96,45 @@ def test_what_is_served_and_why_the_rest_is_not() -> None:
         fitness = compile(estimator, options.pop("X", X), Y, **options)
         assert (type(fitness), fitness.kernel) == (GeneralFitness, None)
         assert fitness.fallback_reason == reason
+
+
+# What the kernels were written for: a parameter that a newer scikit-learn adds has to be looked at.
+KNOWN = {
+    "KNeighborsClassifier": "algorithm leaf_size metric metric_params n_jobs n_neighbors p weights",
+    "KNeighborsRegressor": "algorithm leaf_size metric metric_params n_jobs n_neighbors p weights",
+    "NearestCentroid": "metric priors shrink_threshold",
+    "GaussianNB": "priors var_smoothing",
+    "BernoulliNB": "alpha binarize class_prior fit_prior force_alpha",
+    "MultinomialNB": "alpha class_prior fit_prior force_alpha",
+    "ComplementNB": "alpha class_prior fit_prior force_alpha norm",
+    "CategoricalNB": "alpha class_prior fit_prior force_alpha min_categories",
+    "DiagonalLDA": "priors var_smoothing",
+    "LinearDiscriminantAnalysis": "covariance_estimator n_components priors shrinkage solver "
+    "store_covariance tol",
+    "Ridge": "alpha copy_X fit_intercept max_iter positive random_state solver tol",
+    "RidgeClassifier": "alpha class_weight copy_X fit_intercept max_iter positive random_state "
+    "solver tol",
+    "LinearRegression": "copy_X fit_intercept n_jobs positive tol",
+    "KernelRidge": "alpha coef0 degree gamma kernel kernel_params",
+    "StandardScaler": "copy with_mean with_std",
+    "MinMaxScaler": "clip copy feature_range",
+    "MaxAbsScaler": "clip copy",
+    "RobustScaler": "copy quantile_range unit_variance with_centering with_scaling",
+}
+
+
+def test_no_parameter_is_unknown() -> None:
+    served = [
+        each
+        for kernel in kernels()
+        for each in kernel.estimators
+        if isinstance(each, str) and kernel.name != "factor"  # whose rules refuse the unknown
+    ]
+    served += [f"sklearn.preprocessing.{name}" for name in KNOWN if name.endswith("Scaler")]
+    for path in served:
+        module, _, name = path.rpartition(".")
+        parameters = getattr(importlib.import_module(module), name)().get_params()
+        assert set(parameters) <= set(KNOWN[name].split()), name
 
 
 def test_the_reason_stays_with_a_fitness() -> None:

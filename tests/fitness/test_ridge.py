@@ -22,7 +22,7 @@ from sklearn.model_selection import (
 import bitsieve
 from bitsieve import Masks, _core
 from bitsieve.fitness import compile
-from bitsieve.fitness.ridge import KERNEL
+from bitsieve.fitness.ridge import KERNEL, _refusal_of_linear
 
 Floats = NDArray[np.float64]
 
@@ -296,6 +296,25 @@ def test_same_bits_whatever_is_beside_a_mask(isa: str) -> None:
         bitsieve.set_isa(bitsieve.available_isas()[-1])
         assert np.array_equal(outputs(fitness, masks)[1], together)
         bitsieve.set_isa(isa)
+
+
+def test_what_a_kernel_function_does_not_read_may_be_anything() -> None:
+    X, _, numbers = data(40, 12)
+    masks = np.random.default_rng(0).random((4, 12)) < 0.6
+    for kernel, unread in (("rbf", {"degree": 100}), ("linear", {"degree": 100, "gamma": 1e9})):
+        plain = compile(KernelRidge(kernel=kernel), X, numbers, cv=4)
+        fitness = compile(KernelRidge(kernel=kernel, **unread), X, numbers, cv=4)
+        assert fitness.kernel == "ridge"
+        assert np.array_equal(fitness.evaluate(masks), plain.evaluate(masks))
+
+
+def test_least_squares_of_older_versions_have_no_tolerance() -> None:
+    class Older(LinearRegression):
+        def __init__(self) -> None:
+            self.fit_intercept, self.positive = True, False
+
+    Older.__name__ = "LinearRegression"
+    assert _refusal_of_linear(Older()) is None
 
 
 def test_what_has_no_kernel_is_refused() -> None:

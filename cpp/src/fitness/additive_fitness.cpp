@@ -148,6 +148,7 @@ void AdditiveFitness::for_each_block(const State& state, const std::int32_t* fea
   FeatureBlock block;
   block.kept = scratch.data() + n * lanes;
   for (std::size_t k = 0; k < n_features; k += lanes) {
+    check_interrupt();
     gather(features + k, std::min(lanes, n_features - k), block, scratch.data());
     begin_block(state, block);
     const std::size_t next = std::min(k + lanes, n_features);

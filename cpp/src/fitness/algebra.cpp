@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "bitsieve/core/isa.hpp"
+#include "bitsieve/core/parallel.hpp"
 
 namespace bitsieve {
 namespace algebra_detail {
@@ -27,6 +28,7 @@ double cholesky(double* a, std::size_t n, std::size_t ld, double* inverse_diagon
   for (std::size_t begin = 0; begin < n; begin += panel) {
     const std::size_t end = up_to(begin, panel, n);
     if (begin > 0) {
+      check_interrupt();
       kernel.add_products({a + begin, 1, ld}, a + begin, ld, begin, end - begin, ld - begin, -1.0,
                           a + begin * ld + begin, ld);
     }
@@ -62,6 +64,7 @@ void solve_lower(const double* u, const double* inverse_diagonal, std::size_t n,
   const AlgebraKernels& kernel = *kernels().algebra;
   for (std::size_t begin = 0; begin < n; begin += panel) {
     const std::size_t end = up_to(begin, panel, n);
+    if (begin > 0) check_interrupt();
     kernel.add_products({u + begin, 1, ld}, b, ld_b, begin, end - begin, columns, -1.0,
                         b + begin * ld_b, ld_b);
     for (std::size_t i = begin; i < end; i += algebra_block) {
@@ -81,6 +84,7 @@ void solve_upper(const double* u, const double* inverse_diagonal, std::size_t n,
   const std::size_t n_panels = (n + panel - 1) / panel;
   for (std::size_t p = n_panels; p-- > 0;) {
     const std::size_t begin = p * panel, end = up_to(begin, panel, n);
+    if (end < n) check_interrupt();
     kernel.add_products({u + begin * ld + end, ld, 1}, b + end * ld_b, ld_b, n - end, end - begin,
                         columns, -1.0, b + begin * ld_b, ld_b);
     const std::size_t n_blocks = (end - begin + algebra_block - 1) / algebra_block;
@@ -120,6 +124,7 @@ void invert_symmetric(const double* u, const double* inverse_diagonal, std::size
   // work = U^-T, which is lower triangular: of the rows above, those from a column's own on count.
   for (std::size_t begin = 0; begin < n; begin += panel) {
     const std::size_t end = up_to(begin, panel, n);
+    if (begin > 0) check_interrupt();
     for (std::size_t i = begin; i < end; ++i) {
       std::fill_n(work + i * ld, ld, 0.0);
       work[i * ld + i] = 1;
@@ -138,6 +143,7 @@ void invert_symmetric(const double* u, const double* inverse_diagonal, std::size
   }
   // out = work' work: rows of work from the greater index on.
   for (std::size_t j = 0; j < n; j += width) {
+    if (j > 0 && j % panel == 0) check_interrupt();
     multiply_transposed(work + j * ld, ld, work + j * ld + j, ld, n - j, up_to(j, width, n),
                         std::min(width, ld - j), true, 1.0, out + j, ld);
   }
@@ -158,6 +164,7 @@ void add_self(const double* rows, std::size_t m, std::size_t n, std::size_t ld, 
               double* out) {
   using namespace algebra_detail;
   for (std::size_t j = 0; j < n; j += width) {
+    if (j > 0 && j % panel == 0) check_interrupt();
     const std::size_t columns = std::min(width, ld - j);
     multiply_transposed(rows, ld, rows + j, ld, m, std::min(j + columns, n), columns, fresh, 1.0,
                         out + j, ld);

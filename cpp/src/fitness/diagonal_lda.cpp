@@ -164,7 +164,6 @@ unsigned DiagonalFitness::lost_lanes(const Folds& folds, const FeatureBlock& blo
 
 void DiagonalFitness::survey(State& state, const TargetSplits& at, int n_threads) const {
   Folds& folds = static_cast<Folds&>(state);
-  folds.lost.assign(n_words(), 0);
   if (settings_.shrink > 0) rank_spreads(folds, at, n_threads);
   if (!folds.any_scaled || settings_.smoothing > 0) return;
   const std::size_t p = table().view().n_features, n_splits = at.splits.n_splits;
@@ -182,6 +181,8 @@ void DiagonalFitness::survey(State& state, const TargetSplits& at, int n_threads
       }
     });
   });
+  // What stands in folds is believed: nothing that Ctrl-C left half-made.
+  folds.lost.assign(n_words(), 0);
   for (std::size_t f = 0; f < p; ++f) {
     if ((lost[f / lanes] >> (f % lanes) & 1u) != 0) set_bit(folds.lost.data(), f);
   }
@@ -210,13 +211,13 @@ void DiagonalFitness::rank_spreads(Folds& folds, const TargetSplits& at, int n_t
       }
     });
   });
-  folds.spreads.resize(n_splits * p);
+  std::vector<double> all_sorted(n_splits * p);
   folds.ranked.resize(n_splits * p);
   folds.lower.assign(n_splits * n_words(), 0);
   parallel_for(n_splits, n_threads, [&](std::size_t s) {
     const double* of = spreads.data() + s * p;
     std::int32_t* ranked = folds.ranked.data() + s * p;
-    double* sorted = folds.spreads.data() + s * p;
+    double* sorted = all_sorted.data() + s * p;
     for (std::size_t f = 0; f < p; ++f) ranked[f] = static_cast<std::int32_t>(f);
     std::sort(ranked, ranked + p, [&](std::int32_t a, std::int32_t b) {
       return of[a] != of[b] ? of[a] < of[b] : a < b;
@@ -232,6 +233,7 @@ void DiagonalFitness::rank_spreads(Folds& folds, const TargetSplits& at, int n_t
     folds.radius[s] = std::max(quantile(0.5 + median_quantiles) - folds.middle[s],
                                folds.middle[s] - quantile(0.5 - median_quantiles));
   });
+  folds.spreads = std::move(all_sorted);  // last: they are believed where they stand
 }
 
 // Of the kept spreads of a split: from the middle of all to that of the mask.

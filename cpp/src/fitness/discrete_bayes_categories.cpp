@@ -109,6 +109,10 @@ struct CategoricalFitness::Levels {
         rest(sum + lanes * most_levels * n_classes),
         end(rest + lanes * most_levels * n_classes) {}
 
+  static std::size_t size(std::size_t n, std::size_t most_levels, std::size_t n_classes) {
+    return lanes * (n + 1 + 2 * most_levels * (1 + n_classes));
+  }
+
   double *place, *n_levels, *category, *count, *sum, *rest, *end;
 };
 
@@ -127,8 +131,7 @@ void CategoricalFitness::add(std::size_t i, const double* place, double* count, 
 }
 
 std::size_t CategoricalFitness::block_size(const State&) const {
-  const Levels levels(nullptr, target().codes.size(), most_levels_, target().n_classes);
-  return static_cast<std::size_t>(levels.end - levels.place);
+  return Levels::size(target().codes.size(), most_levels_, target().n_classes);
 }
 
 void CategoricalFitness::begin_block(const State&, const FeatureBlock& block) const {

@@ -173,6 +173,7 @@ void LdaFitness::predict(const Word* masks, std::size_t index, const TargetSplit
   if (dual && is_scaled) own.scaled->begin(own.features, view, n_splits, n_threads);
   if (dual && !is_scaled) gram_.make(masks, index, n_threads, own.matrix);
   for (std::size_t s = 0; s < n_splits; ++s) {
+    check_interrupt();
     if (!begin_split(at, s, own)) return decline();
     if (settings_.shrinkage == 0 && k > own.train.size() - own.present.size()) return decline();
     bool is_solved = false;

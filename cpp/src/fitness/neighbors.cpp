@@ -17,8 +17,8 @@ constexpr std::size_t large_cluster = 16;  // from here on one sweep beats argmi
 
 NeighborOrder::NeighborOrder(std::size_t n, std::size_t ld, const std::int32_t* codes,
                              const ExactDistance& recheck)
-    : n_(n), ld_(ld), codes_(codes), recheck_(recheck), adjusted_(ld, gone), roots_(ld, 0.0f),
-      lower_(ld), block_least_((ld + least_block - 1) / least_block), gathered_(n, 0) {}
+    : n_(n), ld_(ld), codes_(codes), recheck_(recheck), gathered_(n, 0), adjusted_(ld, gone),
+      roots_(ld, 0.0f), lower_(ld), block_least_((ld + least_block - 1) / least_block) {}
 
 void NeighborOrder::begin_matrix(const double* squares, const double* bounds) {
   exact_ = true;

@@ -146,6 +146,7 @@ bool RidgeFitness::solve_dual_each(const RidgePlan& plan, Own& own) const {
 bool RidgeFitness::solve_dual_split(const RidgePlan& plan, std::size_t s, const double* kernel,
                                     std::size_t ld_kernel, Own& own) const {
   using namespace ridge_detail;
+  check_interrupt();
   const std::size_t m = plan.n_trained(s), ld = algebra_ld(m);
   const std::size_t n_tests = plan.n_tests[s], ld_tests = algebra_ld(n_tests);
   const std::int32_t* train = plan.train.data() + plan.train_begin[s];

@@ -36,6 +36,7 @@ bool RidgeFitness::solve_moments(const RidgePlan& plan, const MaskMoments& momen
   double* means = grow(own.means, ld_k + ld_targets_);
   double* offsets = means + ld_k;  // of the targets
   for (std::size_t s = 0; s < plan.n_splits(); ++s) {
+    check_interrupt();
     std::fill_n(a, k * ld_k, 0.0);
     moments.copy(s, a, ld_k);
     moments.means(s, means);

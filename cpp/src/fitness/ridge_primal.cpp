@@ -210,6 +210,7 @@ bool RidgeFitness::solve_primal_split(const RidgePlan& plan, std::size_t s, Own&
   }
   std::fill_n(b, k * ld_targets_, 0.0);
   for (std::size_t begin = 0; begin < m; begin += chunk) {
+    check_interrupt();
     const std::size_t part = std::min(chunk, m - begin);
     double* rows = grow(own.rows, chunk * ld_k);
     double* right = grow(own.right, chunk * ld_targets_);

@@ -38,7 +38,7 @@ bool RidgeFitness::solve_scaled(const Word* mask, const TargetSplits& at, const 
   if (way == Way::moments) {
     return solve_moments(plan, moments_.make(mask, at, n_threads, own.moments), &view, own);
   }
-  if (way == Way::primal || way == Way::primal_each || way == Way::moments) {
+  if (way == Way::primal || way == Way::primal_each) {
     const double* values = table().doubles(n_threads);
     double* columns = ridge_detail::grow(own.columns, k * ld);
     for (std::size_t s = 0; s < plan.n_splits(); ++s) {

@@ -53,8 +53,9 @@ def compile(
     ----------
     estimator : scikit-learn classifier or regressor
         It is never fitted itself. What no kernel serves goes through scikit-learn:
-        :func:`bitsieve.fitness.kernels` lists them. ``KNeighborsClassifier`` with uniform weights
-        and Euclidean distance has one, and so has ``NearestCentroid()``.
+        :func:`bitsieve.fitness.kernels` lists them. Nearest neighbors of Euclidean distance,
+        nearest centroids, naive Bayes, the ridge family and linear discriminant analysis have
+        one, and what sees X through inner products is fitted on less.
     X : array-like or DataFrame of shape (n_samples, n_features), or Table
         Missing values (NaN) pass where the estimator takes them: trees, an imputer in a pipeline.
     y : array-like of shape (n_samples,)
@@ -74,7 +75,7 @@ def compile(
         Table.
     sample_weight : array-like of shape (n_samples,), optional
         Passed to the estimator's ``fit`` (of a pipeline, to its last step's); scores are not
-        weighted. Few kernels take it.
+        weighted. The kernels of naive Bayes and of the ridge family take it.
     random_state : int, RandomState or None
         For the shuffling of repeated fixed folds.
     n_jobs : int or None, default=None

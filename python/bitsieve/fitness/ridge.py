@@ -61,17 +61,17 @@ class RidgeFitness(CompiledFitness):
         model = self.problem.model
         name = type(model).__name__
         scaler = scaler_options(self.problem.scaler)
+        settings: dict[str, Any]
         if name == "KernelRidge":
-            return {
-                "scaler": scaler,
-                "kernel": _KERNELS[model.kernel],
-                "alpha": float(model.alpha),
-                "fit_intercept": False,
-                "gamma": 0.0 if model.gamma is None else float(model.gamma),
-                "degree": int(model.degree),
-                "coef0": float(model.coef0),
-            }
-        settings: dict[str, Any] = {"scaler": scaler, "fit_intercept": bool(model.fit_intercept)}
+            kernel = _KERNELS[model.kernel]
+            settings = {"scaler": scaler, "kernel": kernel, "alpha": float(model.alpha)}
+            # What a kernel function does not read may be anything.
+            if kernel != "linear" and model.gamma is not None:
+                settings["gamma"] = float(model.gamma)
+            if kernel == "polynomial":
+                settings |= {"degree": int(model.degree), "coef0": float(model.coef0)}
+            return settings | {"fit_intercept": False}
+        settings = {"scaler": scaler, "fit_intercept": bool(model.fit_intercept)}
         if name == "LinearRegression":
             return settings | {"alpha": 0.0, "least_norm": True}
         settings["alpha"] = float(model.alpha)
@@ -145,8 +145,9 @@ def _refusal_of_linear(model: Any) -> str | None:
     if model.positive:
         return "positive=True has no kernel"
     if type(model).__name__ == "LinearRegression":
-        if not model.tol <= _MOST_TOLERANCE:
-            return f"tol={model.tol:g} has no kernel (at most {_MOST_TOLERANCE:g} has)"
+        tol = getattr(model, "tol", 0.0)  # older versions have none
+        if not tol <= _MOST_TOLERANCE:
+            return f"tol={tol:g} has no kernel (at most {_MOST_TOLERANCE:g} has)"
         return None
     if model.solver not in _SOLVERS:
         return f"solver {model.solver!r} has no kernel, since it stops short of the solution"

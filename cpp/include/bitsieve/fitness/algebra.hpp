@@ -3,7 +3,7 @@
 // Matrices are [n][ld], row-major, rows 64-byte aligned (AlignedVector), ld a multiple of 8, at
 // least n; what stands past n must be finite and is of no account. Of a symmetric matrix the upper
 // triangle is read. Everything is a function of its input alone, in every bit, on every instruction
-// set that fuses multiply-adds (Kernels::has_fma). No threads.
+// set that fuses multiply-adds (Kernels::has_fma). No threads; large ones look for Ctrl-C.
 #pragma once
 
 #include <cstddef>
