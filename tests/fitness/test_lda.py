@@ -200,3 +200,18 @@ def test_what_it_does_not_serve() -> None:
         reason = str(compile(LDA(), X, y, n_jobs=1).fallback_reason)
         bitsieve.set_isa(before)
         assert has_fma or "no fused multiply-add, which the kernel needs" in reason
+
+
+def test_the_first_declined_mask_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    X, y = _table(30, 60, 3)
+    fitness = compile(LDA(), X, y, cv=3)
+    with caplog.at_level("INFO", logger="bitsieve"):
+        fitness.evaluate(np.arange(60) < np.array([[5], [6]]))
+        assert not caplog.records  # small enough to be solved
+        for _ in range(2):
+            fitness.evaluate(np.ones((1, 60), bool))
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "scikit-learn evaluates some masks (LinearDiscriminantAnalysis: kernel 'lda' declines them)"
+    )
+    assert fitness.n_declined == 2

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
+from bitsieve._once import info_once
 from bitsieve.data.feature_major import make_feature_major
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.general import GeneralFitness
@@ -78,7 +79,8 @@ class CompiledFitness(Fitness):
     ----------
     n_declined : int
         Masks so far that the kernel had no good answer for, such as singular ones: their scores
-        are scikit-learn's. Which these are is a function of mask and splits alone.
+        are scikit-learn's. Which these are is a function of mask and splits alone. The logger
+        ``bitsieve`` says so at the first of them (at the level INFO).
     """
 
     _core_class: ClassVar[Any]
@@ -228,8 +230,12 @@ class CompiledFitness(Fitness):
         """Return scikit-learn's scores of masks that the kernel has no good answer for."""
         with self._counter:
             self.n_declined += len(masks)
+            is_first = self._general is None
             if self._general is None:
                 self._general = GeneralFitness(self.problem, "the kernel declined")
+        if is_first:  # of a search they may be all
+            reason = f"{type(self.problem.model).__name__}: kernel {self.kernel!r} declines them"
+            info_once(f"scikit-learn evaluates some masks ({reason})", fallback_reason=reason)
         return self._general._evaluate(masks, seeds)
 
     def _score_outputs(

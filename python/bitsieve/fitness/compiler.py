@@ -53,9 +53,9 @@ def compile(
     ----------
     estimator : scikit-learn classifier or regressor
         It is never fitted itself. What no kernel serves goes through scikit-learn:
-        :func:`bitsieve.fitness.kernels` lists them. Nearest neighbors of Euclidean distance,
-        nearest centroids, naive Bayes, the ridge family and linear discriminant analysis have
-        one, and what sees X through inner products is fitted on less.
+        :func:`bitsieve.fitness.kernels` lists them, each with its ``estimators``. Nearest
+        neighbors, nearest centroids, naive Bayes, discriminant analysis and ridge regression have
+        one under most of their options, some behind a scaler in a pipeline too.
     X : array-like or DataFrame of shape (n_samples, n_features), or Table
         Missing values (NaN) pass where the estimator takes them: trees, an imputer in a pipeline.
     y : array-like of shape (n_samples,)

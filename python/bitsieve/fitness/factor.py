@@ -266,14 +266,15 @@ class _FactorKernel:
     def refusal(self, problem: Problem) -> str | None:
         options, table = problem.options, problem.table
         n = table.n_samples
+        # The shape first: no other option would help there.
+        most = most_columns(problem.model, n, scaled=problem.scaler is not None)
+        if table.n_features <= most:
+            return f"a table of {n:,} samples and no more than {most:,} features has no kernel"
         reason = rule_of(problem.model).refusal(problem.model)
         if reason is None:
             reason = refusal_of_scoring(problem.model, options.scoring)
         if reason is not None:
             return reason
-        most = most_columns(problem.model, n, scaled=problem.scaler is not None)
-        if table.n_features <= most:
-            return f"a table of {n:,} samples and no more than {most:,} features has no kernel"
         if problem.scaler is not None:
             reason = _refusal_of_scaling(problem)
             if reason is not None:

@@ -6,7 +6,7 @@
        |   kernels(), those registered last first
        v
     kernel.refusal(problem) --None--> kernel.make(problem)      the first that serves
-       |  "weights 'distance' ..."
+       |  "metric 'manhattan' ..."
        v
     GeneralFitness, with a fallback_reason
 
@@ -79,7 +79,7 @@ class Kernel(Protocol):
         Returns
         -------
         str or None
-            What a user understands and can change, such as ``"weights 'distance' has no
+            What a user understands and can change, such as ``"metric 'manhattan' has no
             kernel"``. *Every* parameter of the estimator is looked at, and the scorer, the table
             and the splits: what is not honoured is refused.
         """

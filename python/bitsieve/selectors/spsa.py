@@ -28,9 +28,9 @@ class BinarySPSA(SearchSelector):
     Parameters
     ----------
     estimator : estimator
-        A scikit-learn classifier or regressor. Nearest neighbors and nearest centroids run
-        compiled, anything else through scikit-learn on the selected columns
-        (``fallback_reason_`` says why).
+        A scikit-learn classifier or regressor. Nearest neighbors, nearest centroids, naive Bayes,
+        discriminant analysis, ridge regression and others run compiled (``kernel_``), anything
+        else through scikit-learn on the selected columns (``fallback_reason_`` says why).
     cv : int or splitter, default 5
         Folds that a mask is measured on. An int means stratified folds for a classifier, plain
         ones for a regressor, of whole groups where ``fit`` is given groups. With
