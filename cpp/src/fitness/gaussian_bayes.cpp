@@ -221,7 +221,8 @@ void GaussianBayesFitness::measure_base(const State& state, const TargetSplits& 
       for (std::size_t c = 0; c < n_classes; ++c) {
         if (folds.classes.weight(s, c) == 0) continue;
         const double least = *std::min_element(variance + c * lanes, variance + c * lanes + block.n);
-        params[per_split * s + 2] = std::max(params[per_split * s + 2], 1 / (least + params[per_split * s]));
+        double* own = params + per_split * s;
+        own[2] = std::max(own[2], 1 / (least + own[0]));
       }
     }
   });
@@ -272,7 +273,9 @@ void GaussianBayesFitness::measure_flips(const State& state, const TargetSplits&
     rest.erase(std::lower_bound(rest.begin(), rest.end(), flips.features[l]));
     std::vector<double> most(n_splits);
     largest_variances(folds, rest, n_splits, most.data(), 1, nullptr);
-    for (std::size_t s = 0; s < n_splits; ++s) params[per_split * s * lanes + l] = most[s] * var_smoothing_;
+    for (std::size_t s = 0; s < n_splits; ++s) {
+      params[per_split * s * lanes + l] = most[s] * var_smoothing_;
+    }
     changed |= 1u << l;
   }
   if (changed == 0) return;
@@ -430,7 +433,9 @@ bool GaussianBayesFitness::declines(const State& state, const TargetSplits& at,
   if (folds.is_refused) return true;
   if (!scaler_.is_none()) return declines_scaled(folds, features, params, 1);
   double least = params[0];
-  for (std::size_t s = 1; s < at.splits.n_splits; ++s) least = std::min(least, params[per_split * s]);
+  for (std::size_t s = 1; s < at.splits.n_splits; ++s) {
+    least = std::min(least, params[per_split * s]);
+  }
   if (least > seen_share * largest_abs_ * largest_abs_) return false;
   const double most = most_abs(features);
   return !(least > seen_share * most * most);
@@ -485,7 +490,7 @@ void GaussianBayesFitness::begin_block(const State& state, const FeatureBlock& b
 // Logarithms are told relative to the least of the classes, which changes no difference between
 // classes and leaves them not negative. At reference parameters they are added to the squares, so
 // that what classes share is taken off both at once; their own sums are then of left-out features
-// alone. Behind a scaler variances and derivatives are those of z; (z - mean)^2 / variance is told in x.
+// alone. Behind a scaler variances and derivatives are those of z; squares are made of x.
 void GaussianBayesFitness::terms(const State& state, const TargetSplits& at,
                                  const FeatureBlock& block, const double* params,
                                  bool is_reference, std::size_t split, double* out,

@@ -9,9 +9,9 @@
 // of second order. The features of the least variances are left out of that.
 //
 // Behind a scaler the values are z = (x - center) / scale, with a scale a feature and split. The
-// scale is common to all classes, so it is seen in the smoothing alone: (z - mean)^2 / (variance + e)
-// is (x - mean)^2 / (variance + e scale^2) of x, and the logarithms differ by the same for all classes.
-// What is said of variances and smoothings above is said of z.
+// scale is common to all classes, so it is seen in the smoothing alone: the square of z is
+// (x - mean)^2 / 2 (variance + e scale^2) of x, and the logarithms differ by the same for all
+// classes. What is said of variances and smoothings above is said of z.
 #pragma once
 
 #include <memory>
