@@ -281,6 +281,25 @@ def test_neighbors_have_the_bits_of_masks_alone(scoring: str) -> None:
         assert 1 <= plain._core.counters()["flips_open"] <= 3
 
 
+def test_neighbors_of_as_many_features_as_samples_are_answered_alone() -> None:
+    # One feature far above the others: samples decline what features would have answered.
+    declined = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(8, 16))
+        X = rng.normal(size=(n, n + 19))
+        X[:, 0] *= 10 ** rng.uniform(2, 5)
+        base = np.arange(n + 19) < n - 1
+        near = Masks.neighbors(base, n + 19)
+        fitness = compile(RidgeClassifier(), X, np.arange(n) % 2, cv=2, n_jobs=1)
+        alone = compile(RidgeClassifier(), X, np.arange(n) % 2, cv=2, n_jobs=1)
+        expected = alone.evaluate_splits(Masks.from_bool(near.to_bool()))
+        assert np.array_equal(fitness.evaluate_splits(near), expected)
+        assert fitness.n_declined == alone.n_declined
+        declined += alone.n_declined
+    assert declined > 0
+
+
 @each_isa
 def test_same_bits_whatever_is_beside_a_mask(isa: str) -> None:
     if not _core.has_fma():

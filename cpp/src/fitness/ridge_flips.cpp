@@ -161,9 +161,10 @@ bool RidgeFitness::prepare_flips(const Word* base, const TargetSplits& at, int n
   const RidgePlan& plan = common.plan;
   const std::size_t ld = common.ld, k = count_bits(base, n_words());
   // On samples where the penalty alone keeps them well apart, else on features; there a feature that
-  // leaves is a difference without digits, and stays open.
+  // leaves is a difference without digits, and stays open. A feature more must not be too many: the
+  // bound knows nothing of how samples would answer that mask, or decline.
   if (!flips_from_samples(base, n_threads, common, own) &&
-      !(is_primal(k, plan.least_train) && flips_from_features(base, common, own))) {
+      !(is_primal(k + 1, plan.least_train) && flips_from_features(base, common, own))) {
     return false;
   }
   common.inverse = own.inverse.data();
@@ -270,8 +271,10 @@ void RidgeFitness::flip_block(const Flips& common, const Word* base, const std::
                                                        (common.start + whole[lane]))
                           : condition[lane] + 2 * squares[lane];
   }
-  // One rounding is this beside numbers of size 1, for sums over n of them.
-  const double rounding = 8 * static_cast<double>(n) * 0x1p-53;
+  // One rounding is this beside numbers of size 1, for sums over n of them; a matrix of samples may be
+  // made of integers, which are of its least diagonal element to this.
+  const double rounding =
+      8 * static_cast<double>(n) * 0x1p-53 + (common.on_features ? 0 : solver_precision);
   alignas(64) Lanes unsure{};  // above zero where a class is open
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     const bool is_difference = common.on_features && sign[lane] < 0;
