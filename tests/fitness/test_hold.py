@@ -1,6 +1,7 @@
 """Every compiled model on real tables beside scikit-learn: what it predicts, and its numbers.
 
-Fifty random masks a table, the same splits on both sides. A new model is a line of ``MODELS``.
+Random masks (ten a table, or ``BITSIEVE_HOLD_MASKS``), the same splits on both sides. A new model
+is a line of ``MODELS``.
 
 * z-scored (and jittered, so that nothing ties): predictions are equal, and numbers to 1e-9 of the
   largest of them.
@@ -36,7 +37,7 @@ from bitsieve import Masks
 from bitsieve.fitness import CompiledFitness, compile
 
 FOLDER = os.environ.get("BITSIEVE_TEST_DATA", "")
-N_MASKS = int(os.environ.get("BITSIEVE_HOLD_MASKS", "50"))
+N_MASKS = int(os.environ.get("BITSIEVE_HOLD_MASKS", "10"))
 
 pytestmark = [
     pytest.mark.slow,
