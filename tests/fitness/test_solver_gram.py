@@ -11,10 +11,12 @@ import twin_solver
 from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import Ridge
 
 import bitsieve
 from bitsieve import Masks, _core
 from bitsieve.data import Table
+from bitsieve.fitness import compile
 
 Array = np.ndarray[Any, Any]
 EMPTY, STATE, PAIR_FIRST, PAIR_SECOND, TABLES, DOUBLES = range(6)
@@ -215,3 +217,21 @@ def test_too_many_samples_are_refused() -> None:
     X = np.random.default_rng(0).normal(size=(_core.matrix_samples + 1, 2))
     with pytest.raises(ValueError, match="too many samples"):
         _solver(X)
+
+
+@pytest.mark.slow
+def test_a_batch_beyond_what_is_kept_is_prepared_in_parts() -> None:
+    """Of 500 samples sums of 134 masks are kept: each part is planned and read by itself."""
+    if not _core.has_fma():
+        pytest.skip("solvers need a fused multiply-add")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 560)), rng.normal(size=500)
+    masks = rng.random((160, 560)) < 0.95
+    fitness = compile(Ridge(alpha=5.0), X, y, cv=3, n_jobs=2)
+    found = fitness.evaluate_splits(masks)
+    for part in (slice(0, 12), slice(128, 160)):
+        alone = compile(Ridge(alpha=5.0), X, y, cv=3, n_jobs=1)
+        np.testing.assert_array_equal(alone.evaluate_splits(masks[part]), found[part])
+    near = Masks.from_flips(masks[0], np.arange(161) * 2, rng.integers(0, 560, 320))
+    expected = fitness.evaluate_splits(near.to_bool())
+    np.testing.assert_array_equal(fitness.evaluate_splits(near), expected)

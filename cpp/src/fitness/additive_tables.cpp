@@ -349,10 +349,7 @@ void AdditiveFitness::prepare(const MaskBatch& batch, int n_threads,
   MaskFitness::prepare(batch, n_threads, costs);
   chosen_.reset();
   const std::uint64_t* seeds = batch.seeds;
-  const bool is_shared = source().is_fixed() ||
-                         std::all_of(seeds, seeds + batch.n_masks,
-                                     [&](std::uint64_t seed) { return seed == seeds[0]; });
-  if (!is_shared) return;
+  if (!shares_splits(batch)) return;
   const TargetSplits at = splits_for(seeds[0], *workers(n_threads)[0]);
   shared_state(at, false, n_threads);
   if (batch.wants_values || batch.n_masks < 4) return;

@@ -41,10 +41,7 @@ void ScaledKnnFitness::prepare(const MaskBatch& batch, int n_threads,
                                std::vector<std::size_t>& costs) {
   MaskFitness::prepare(batch, n_threads, costs);
   const std::uint64_t* seeds = batch.seeds;
-  const bool shared =
-      source().is_fixed() || std::all_of(seeds, seeds + batch.n_masks,
-                                         [&](std::uint64_t seed) { return seed == seeds[0]; });
-  if (shared) {
+  if (shares_splits(batch)) {
     const TargetSplits at = splits_for(seeds[0], *workers(n_threads)[0]);
     scales_->prepare(batch.masks, batch.n_masks, &at, n_threads);
   } else {

@@ -109,10 +109,7 @@ void LdaFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<std:
   columns_ = &gram_.columns(n_threads);
   if (!scales_.is_none()) {
     const std::uint64_t* seeds = batch.seeds;
-    const bool shared =
-        source().is_fixed() || std::all_of(seeds, seeds + batch.n_masks,
-                                           [&](std::uint64_t seed) { return seed == seeds[0]; });
-    if (shared) {
+    if (shares_splits(batch)) {
       const TargetSplits at = splits_for(seeds[0], *workers(n_threads)[0]);
       scales_.prepare(batch.masks, batch.n_masks, &at, n_threads);
     } else {

@@ -97,6 +97,12 @@ TargetSplits MaskFitness::splits_for(std::uint64_t seed, Worker& worker) const {
   return {worker.splits, worker.split_target, seed};
 }
 
+bool MaskFitness::shares_splits(const MaskBatch& batch) const {
+  return source_.is_fixed() ||
+         std::all_of(batch.seeds, batch.seeds + batch.n_masks,
+                     [&](std::uint64_t seed) { return seed == batch.seeds[0]; });
+}
+
 // ---- batches --------------------------------------------------------------------------------
 
 void MaskFitness::prepare(const MaskBatch& batch, int, std::vector<std::size_t>& costs) {
@@ -119,9 +125,7 @@ void MaskFitness::for_each_mask(const MaskBatch& batch, int n_threads,
   auto& pool = workers(n_threads);
   // Splits that all masks share are made once, by the first worker.
   const std::uint64_t* seeds = batch.seeds;
-  const bool shared =
-      source_.is_fixed() || std::all_of(seeds, seeds + batch.n_masks,
-                                        [&](std::uint64_t seed) { return seed == seeds[0]; });
+  const bool shared = shares_splits(batch);
   Worker* common = shared ? pool[0].get() : nullptr;
   if (shared) splits_for(seeds[0], *common);
   const auto one = [&](std::size_t m, Worker& worker, int threads) {
@@ -320,8 +324,9 @@ void MaskFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
     }
   }
   std::vector<Word> words;
-  for (std::size_t first = 0; first < n_masks; first += expanded_masks) {
-    const std::size_t count = std::min(expanded_masks, n_masks - first);
+  const std::size_t most = std::min(expanded_masks, most_masks());
+  for (std::size_t first = 0; first < n_masks; first += most) {
+    const std::size_t count = std::min(most, n_masks - first);
     words.resize(count * n_words_);
     for (std::size_t m = 0; m < count; ++m) {
       Word* mask = words.data() + m * n_words_;

@@ -113,9 +113,7 @@ RidgeFitness::Way RidgeFitness::way_of(std::size_t k, const RidgePlan& plan) con
 
 void RidgeFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs) {
   if (batch.n_masks == 0) return;
-  const bool shared =
-      source().is_fixed() || std::all_of(batch.seeds, batch.seeds + batch.n_masks,
-                                         [&](std::uint64_t seed) { return seed == batch.seeds[0]; });
+  const bool shared = shares_splits(batch);
   Own& first = static_cast<Own&>(*workers(n_threads)[0]);
   const TargetSplits at = splits_for(batch.seeds[0], first);
   if (!scales_.is_none()) {

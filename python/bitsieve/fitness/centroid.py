@@ -10,9 +10,9 @@ from bitsieve import _core
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.gram import GramCompiledFitness, refusal_of_gram
-from bitsieve.fitness.lda import refusal_of_priors, refusal_of_single
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.output_scorer import OutputScorer
+from bitsieve.fitness.refusals import refusal_of_priors, refusal_of_single
 from bitsieve.fitness.scoring import Reads
 
 __all__ = ["KERNEL", "AdditiveCentroidFitness", "CentroidFitness"]

@@ -8,8 +8,8 @@ import numpy as np
 
 from bitsieve import _core
 from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
-from bitsieve.fitness.lda import refusal_of_priors
 from bitsieve.fitness.options import Problem
+from bitsieve.fitness.refusals import refusal_of_priors
 
 __all__ = ["KERNEL", "DiagonalLDAFitness"]
 

@@ -10,6 +10,7 @@ from bitsieve import _core
 from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.pipelines import scaler_options
+from bitsieve.fitness.refusals import refusal_of_priors, refusal_of_single
 
 __all__ = ["KERNEL", "GaussianBayesFitness"]
 
@@ -67,18 +68,11 @@ class _Kernel:
             return "a target without classes has no kernel"
         if not model.var_smoothing > 0:
             return "var_smoothing=0 has no kernel"
-        if model.priors is not None:
-            priors = np.asarray(model.priors)
-            if priors.shape != (len(table.classes),) or priors.dtype.kind not in "iuf":
-                return f"priors that are not {len(table.classes)} numbers have no kernel"
-            if not (np.isfinite(priors) & (priors >= 0)).all() or not np.isclose(priors.sum(), 1):
-                return "priors that are negative or do not sum to 1 have no kernel"
-        if table.X.dtype.kind == "f" and table.X.dtype.itemsize < 8:
-            return (
-                f"values in {table.X.dtype} have no kernel, since scikit-learn then rounds every "
-                "step to it; give float64"
-            )
-        return refusal_of_data(problem, ("classes", "probabilities"), weights=True)
+        return (
+            refusal_of_priors(model.priors, len(table.classes), zeros=True)
+            or refusal_of_single(table.X)
+            or refusal_of_data(problem, ("classes", "probabilities"), weights=True)
+        )
 
 
 KERNEL = _Kernel()

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitsieve import _core
 from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.pipelines import scaler_options
+from bitsieve.fitness.refusals import refusal_of_instructions, refusal_of_priors, refusal_of_single
 from bitsieve.fitness.scoring import Reads
 
-__all__ = ["KERNEL", "LdaFitness", "refusal_of_priors", "refusal_of_single"]
+__all__ = ["KERNEL", "LdaFitness"]
 
 # A smaller one leaves the matrix near singular, and few digits.
 _LEAST_SHRINKAGE = 1e-6
@@ -58,40 +58,6 @@ class LdaFitness(CompiledFitness):
         }
 
 
-def refusal_of_priors(priors: Any, n_classes: int) -> str | None:
-    """Return why priors have no kernel: they must be positive and sum to 1.
-
-    Examples
-    --------
-    >>> refusal_of_priors([0.5, 0.4], 2)
-    'priors that are not positive or do not sum to 1 have no kernel'
-    >>> refusal_of_priors(None, 2)
-    """
-    if priors is None:
-        return None
-    numbers = np.asarray(priors)
-    if numbers.shape != (n_classes,) or numbers.dtype.kind not in "iuf":
-        return f"priors that are not {n_classes} numbers have no kernel"
-    if not (np.isfinite(numbers) & (numbers > 0)).all() or not np.isclose(numbers.sum(), 1):
-        return "priors that are not positive or do not sum to 1 have no kernel"
-    return None
-
-
-def refusal_of_single(X: NDArray[Any]) -> str | None:
-    """Return why a table of float32 has no kernel, where scikit-learn computes in float32 then.
-
-    Examples
-    --------
-    >>> refusal_of_single(np.zeros((2, 2)))
-    """
-    if X.dtype.kind == "f" and X.dtype.itemsize < 8:
-        return (
-            f"values in {X.dtype} have no kernel, since scikit-learn then rounds every step to it; "
-            "give float64"
-        )
-    return None
-
-
 class _Kernel:
     name = "lda"
     estimators = ("sklearn.discriminant_analysis.LinearDiscriminantAnalysis",)
@@ -100,8 +66,9 @@ class _Kernel:
 
     def refusal(self, problem: Problem) -> str | None:
         model, table = problem.model, problem.table
-        if not _core.has_fma():
-            return "this instruction set has no fused multiply-add, which the kernel needs"
+        reason = refusal_of_instructions()
+        if reason is not None:
+            return reason
         if table.codes is None or table.classes is None:
             return "a target without classes has no kernel"
         if model.covariance_estimator is not None:

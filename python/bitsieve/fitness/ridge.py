@@ -14,6 +14,7 @@ from bitsieve.data import Table
 from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.pipelines import scaler_options
+from bitsieve.fitness.refusals import refusal_of_instructions, refusal_of_single
 from bitsieve.fitness.scoring import Reads
 
 __all__ = ["KERNEL", "RidgeFitness"]
@@ -106,11 +107,9 @@ class _Kernel:
     def refusal(self, problem: Problem) -> str | None:
         model, table = problem.model, problem.table
         name = type(model).__name__
-        if not _core.has_fma():
-            return (
-                "this instruction set has no fused multiply-add, which the kernel of ridge "
-                "regression needs"
-            )
+        reason = refusal_of_instructions()
+        if reason is not None:
+            return reason
         of_classes = name == "RidgeClassifier"
         if of_classes != (table.codes is not None):
             kind = "without" if of_classes else "of"
@@ -125,11 +124,9 @@ class _Kernel:
                     return f"class_weight {weights!r} has no kernel"
             elif not isinstance(weights, Mapping) or _class_weights(weights, table) is None:
                 return "class_weight that does not weigh every class has no kernel"
-        if table.X.dtype.kind == "f" and table.X.dtype.itemsize < 8:
-            return (
-                f"values in {table.X.dtype} have no kernel, since scikit-learn then rounds every "
-                "step to it; give float64"
-            )
+        reason = refusal_of_single(table.X)
+        if reason is not None:
+            return reason
         many = table.n_samples > _core.matrix_samples
         if many and name == "KernelRidge" and model.kernel != "linear":
             return f"more than {_core.matrix_samples:,} samples have no kernel"

@@ -160,6 +160,8 @@ class MaskFitness {
   std::vector<std::unique_ptr<Worker>>& workers(int n_threads);
   const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }
   TargetSplits splits_for(std::uint64_t seed, Worker& worker) const;
+  // Whether all masks of a batch are under one set of splits.
+  bool shares_splits(const MaskBatch& batch) const;
 
   // Prepare a batch and call the body for each mask, the dear ones first, by up to n_threads
   // threads: (index, splits, worker, threads to use).
