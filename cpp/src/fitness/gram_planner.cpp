@@ -178,7 +178,7 @@ void GramPlanner::pair_up(const Word* masks, int n_threads) {
 
 GramMatrix& GramPlanner::make(const Word* masks, std::size_t index, int n_threads,
                               GramMatrix& own) {
-  const Origin origin = steps_[index].origin;
+  const Origin origin = steps_.at(index).origin;
   if (origin == Origin::pair_first) {
     finish(nullptr, first_of_pair_);
     return first_of_pair_;

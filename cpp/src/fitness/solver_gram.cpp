@@ -91,7 +91,7 @@ std::size_t SolverState::distance(const Word* first, const Word* second) const {
 void SolverGram::make(const Word* masks, std::size_t index, int n_threads,
                       SolverMatrix& out) const {
   const Word* mask = masks + index * n_words_;
-  switch (steps_[index].origin) {
+  switch (steps_.at(index).origin) {
     case Origin::doubles:
       out.fixed = !is_coarse(mask, out);
       if (out.fixed) sum_units(mask, nullptr, n_threads, out);
@@ -115,7 +115,7 @@ void SolverGram::make(const Word* masks, std::size_t index, int n_threads,
     default:
       sum_units(mask, nullptr, n_threads, out);
   }
-  if (steps_[index].origin != Origin::doubles) {
+  if (steps_.at(index).origin != Origin::doubles) {
     out.fixed = is_fine(mask, out.units.data(), ld() + 1);
   }
   out.gram.resize(ld() * ld());

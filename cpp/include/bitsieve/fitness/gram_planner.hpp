@@ -72,7 +72,7 @@ class GramPlanner {
 
   // What a matrix is made from: nothing, the state, the full mask, or the other one of its pair.
   enum class Origin : std::uint8_t { empty, state, full, pair_first, pair_second };
-  Origin origin(std::size_t index) const { return steps_[index].origin; }
+  Origin origin(std::size_t index) const { return steps_.at(index).origin; }
 
   // Squares and bounds of the sums over features in one pass from nothing, for whoever makes rows by
   // float_gram.

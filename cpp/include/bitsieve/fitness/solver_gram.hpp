@@ -114,7 +114,7 @@ class SolverGram {
   // What a matrix is made from: nothing, the state, the other one of its pair; or all of a batch are
   // made when it is planned, from tables; or from nothing in float64, as is likely to be needed.
   enum class Origin : std::uint8_t { empty, state, pair_first, pair_second, tables, doubles };
-  Origin origin(std::size_t index) const { return steps_[index].origin; }
+  Origin origin(std::size_t index) const { return steps_.at(index).origin; }
 
   // Cost: 2 multiply-adds a (sample, feature).
   void shift_of(const Word* mask, SolverShift& out) const;
