@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitsieve.search import BinarySPSASearch
+from bitsieve.search import BinarySPSASearch, SequentialSearch
 from bitsieve.testing import check_search
 
 # Name to the class and the options that make it; each entry is a variant of the others.
@@ -17,6 +17,14 @@ SEARCHES: dict[str, tuple[Any, dict[str, Any]]] = {
     "spsa, gain of the paper": (BinarySPSASearch, {"gain": "paper"}),
     "spsa, one feature": (BinarySPSASearch, {"n_features_to_select": 1}),
     "spsa, all may win": (BinarySPSASearch, {"admit_perturbed": True, "stop_when_decided": True}),
+    "sequential": (SequentialSearch, {}),
+    "sequential, backward": (SequentialSearch, {"direction": "backward"}),
+    "sequential, floating": (SequentialSearch, {"floating": True}),
+    "sequential, floating, strict": (SequentialSearch, {"floating": "mlxtend"}),
+    "sequential, rounds": (SequentialSearch, {"plus_l_minus_r": (3, 1)}),
+    "sequential, several at a time": (SequentialSearch, {"step": 3}),
+    "sequential, until it stalls": (SequentialSearch, {"tol": 0.1}),
+    "sequential, patient": (SequentialSearch, {"patience": 2}),
 }
 
 

@@ -4,6 +4,7 @@
 
     Search (ask, tell)  <----  run  ---->  Fitness (evaluate)
     BinarySPSASearch            |
+    SequentialSearch            |
                                 +--> RunResult, checkpoint files, a progress bar
 
 A search sees masks and scores and nothing else; this room imports neither a fitness, nor data, nor
@@ -19,6 +20,7 @@ from bitsieve.search.presets import PRESETS, Preset, preset_of
 from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, SeededSearch
 from bitsieve.search.result import Finalist, RunResult
 from bitsieve.search.run import run
+from bitsieve.search.sequential import SequentialSearch
 from bitsieve.search.spsa import BinarySPSASearch
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "RunResult",
     "Search",
     "SeededSearch",
+    "SequentialSearch",
     "preset_of",
     "run",
 ]
