@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bitsieve._checks import check_choice, check_int, check_number
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Scores, State
+from bitsieve.search.steps import Steps
 from bitsieve.search.walked import Walked
 
 __all__ = ["Floating", "SequentialSearch"]
@@ -98,43 +99,27 @@ class SequentialSearch:
         start: ArrayLike | None = None,
         scores_empty: bool = False,
     ) -> None:
-        p = self._n_features = check_int("n_features", n_features, 1)
-        self._is_forward = check_choice("direction", direction, ("forward", "backward")) == (
-            "forward"
+        self.steps = Steps.checked(
+            n_features,
+            size=size,
+            direction=direction,
+            step=step,
+            plus_l_minus_r=plus_l_minus_r,
+            scores_empty=scores_empty,
         )
-        self._least = 0 if scores_empty else 1
-        self._low, self._high = self._sizes(size)
-        self._step = check_int("step", step, 1)
+        p = self._n_features = self.steps.n_features
         if not isinstance(floating, (bool, np.bool_, str)) or floating not in _FLOATING:
             raise ValueError(f"floating must be False, True or 'mlxtend', got {floating!r}")
         self._floating = _FLOATING[floating]
-        self._plus, self._minus = _plus_minus(plus_l_minus_r)
-        if self._step > 1 and (self._plus or self._floating == "mlxtend"):
-            other = "plus_l_minus_r" if self._plus else "floating='mlxtend'"
-            raise ValueError(f"step must be 1 where {other} is given, got {step}")
-        if self._plus and self._floating != "no":
+        if self.steps.at_once > 1 and self._floating == "mlxtend":
+            raise ValueError(f"step must be 1 where floating='mlxtend', got {step}")
+        if self.steps.plus and self._floating != "no":
             raise ValueError("give either floating or plus_l_minus_r, not both")
         self._tol = math.nan if tol is None else check_number("tol", tol)
         self._patience = 0 if patience is None else check_int("patience", patience, 1)
-        first = np.full(p, not self._is_forward) if start is None else _mask("start", start, p)
-        count = int(first.sum())
-        if count > self._high if self._is_forward else count < self._low:
-            raise ValueError(
-                f"start has {count} features, from which no {direction} search comes to "
-                f"{self._high if self._is_forward else self._low}"
-            )
+        first = np.full(p, not self.steps.is_forward) if start is None else _mask(start, p)
+        self.steps.check_start(int(first.sum()))
         self._begin(first)
-
-    def _sizes(self, size: int | tuple[int, int] | None) -> tuple[int, int]:
-        p = self._n_features
-        if size is None:
-            size = max(1, p // 2)
-        if not isinstance(size, tuple):
-            size = (size, size)
-        if len(size) != 2:
-            raise ValueError(f"size must be a number or a pair of numbers, got {size!r}")
-        low = check_int("size", size[0], self._least, p)
-        return low, check_int("size", size[1], low, p)
 
     def _begin(self, first: NDArray[np.bool_]) -> None:
         first.setflags(write=False)
@@ -152,7 +137,7 @@ class SequentialSearch:
         self._reason = ""
         self._phase = "start"
         self._flips: NDArray[np.int64] | None = None
-        if self._size < max(1, self._least):
+        if self._size < max(1, self.steps.least):  # a mask without a score
             self._go_on()
 
     # -- what a search offers ------------------------------------------------------------------
@@ -192,7 +177,7 @@ class SequentialSearch:
         if self._phase == "back":
             self._look_back(flips, scores)
             return
-        count = self._n_pending = self._n_at_once
+        count = self._n_pending = self.steps.n_at_once(self._size)
         if count == 1:
             best = int(np.argmax(scores))
             self._flip(int(flips[best]))
@@ -222,19 +207,16 @@ class SequentialSearch:
         flips = np.array(self.walked.flips, np.int64)
         scores = np.zeros(self._n_features)
         when = (1.0 + np.arange(len(flips))) / (len(flips) + 1.0)
-        if self._is_forward:  # the first flip of each counts
+        if self.steps.is_forward:  # the first flip of each counts
             scores[flips[::-1]] = (1.0 - when)[::-1]
             scores[self.walked.start] = 1.0
         else:  # the last one
             scores[flips] = when
             scores[np.setdiff1d(np.flatnonzero(self.walked.start), flips)] = 1.0
-        return scores + self.recommend().to_bool()[0]
+        scores += self.recommend().to_bool()[0]
+        return scores
 
     # -- how it goes on ------------------------------------------------------------------------
-
-    @property
-    def _target(self) -> int:
-        return self._high if self._is_forward else self._low
 
     @property
     def _n_asked(self) -> int:
@@ -244,13 +226,9 @@ class SequentialSearch:
             self._flips = self._candidates()
         return len(self._flips)
 
-    @property
-    def _n_at_once(self) -> int:
-        return 1 if self._plus else min(self._step, abs(self._target - self._size))
-
     def _candidates(self) -> NDArray[np.int64]:
         """The features that a step, or a step back, may flip."""
-        adds = self._is_forward == (self._phase == "step")
+        adds = self.steps.is_forward == (self._phase == "step")
         flips = np.flatnonzero(~self._mask if adds else self._mask)
         if self._phase == "back" and self._floating == "mlxtend":
             flips = flips[flips != self._newest]
@@ -273,7 +251,7 @@ class SequentialSearch:
         self._score = score
         if not self.walked.record(self._size, score):
             return
-        if self._is_wanted(self._size) and (score, -self._size) > self._top:
+        if self.steps.is_wanted(self._size) and (score, -self._size) > self._top:
             self._top, self._answer = (score, -self._size), self._at_hand()
 
     def _arrive(self, score: float) -> None:
@@ -287,7 +265,7 @@ class SequentialSearch:
             return
         self._basis = score
         self._keep(score)
-        if self._plus:
+        if self.steps.plus:
             self._n_ahead -= 1
             if self._n_ahead == 0 and self._n_back:
                 self._phase = "back"
@@ -303,8 +281,8 @@ class SequentialSearch:
         strict = self._floating == "mlxtend"
         best = len(scores) - 1 - int(np.argmax(scores[::-1])) if strict else int(np.argmax(scores))
         score = float(scores[best])
-        if not self._plus:
-            size = self._size + (-1 if self._is_forward else 1)
+        if not self.steps.plus:
+            size = self._size - self.steps.ahead
             known = self.walked.score_of(size, self._score)
             if score <= known or (strict and score <= self._score):
                 self._go_on()
@@ -312,7 +290,7 @@ class SequentialSearch:
         self._flip(int(flips[best]))
         self._basis = score
         self._keep(score)
-        if self._plus:
+        if self.steps.plus:
             self._n_back -= 1
             if self._n_back == 0:
                 self._go_on()
@@ -322,31 +300,23 @@ class SequentialSearch:
     def _may_look_back(self) -> bool:
         if self._floating == "no":
             return False
-        taken = self._size if self._is_forward else self._n_features - self._size
+        taken = self._size if self.steps.is_forward else self._n_features - self._size
         if self._floating == "mlxtend":
             return taken > 2
-        return taken > (self._least if self._is_forward else 0)
+        return taken > (self.steps.least if self.steps.is_forward else 0)
 
     def _go_on(self) -> None:
         """Begin the next step, or end."""
-        if self._size == self._target:
+        if self._size == self.steps.target:
             self._end("size")
             return
-        stalled = abs(self._size + self._top[1]) if self._is_wanted(self._size) else 0
+        stalled = abs(self._size + self._top[1]) if self.steps.is_wanted(self._size) else 0
         if self._patience and stalled >= self._patience:
             self._end("patience")
             return
         self._phase = "step"
-        if self._plus:
-            self._n_ahead, self._n_back = self._round()
-
-    def _round(self) -> tuple[int, int]:
-        """Steps in the direction and back of the next round of plus l, minus r."""
-        left = abs(self._target - self._size)
-        room = self._n_features - self._size if self._is_forward else self._size - self._least
-        ahead = min(self._plus, left + self._minus, room)
-        whole = ahead in (self._plus, left + self._minus)
-        return ahead, self._minus if whole else ahead - left
+        if self.steps.plus:
+            self._n_ahead, self._n_back = self.steps.round_from(self._size)
 
     def _end(self, reason: str) -> None:
         self._phase, self._reason = "ended", reason
@@ -355,16 +325,10 @@ class SequentialSearch:
 
     def _parameters(self) -> dict[str, Any]:
         return {
-            "low": self._low,
-            "high": self._high,
-            "forward": int(self._is_forward),
-            "step": self._step,
+            **{name: int(value) for name, value in vars(self.steps).items()},
             "floating": self._floating,
-            "plus": self._plus,
-            "minus": self._minus,
             "tol": self._tol,
             "patience": self._patience,
-            "least": self._least,
             "start": self.walked.start.copy(),
         }
 
@@ -425,34 +389,22 @@ class SequentialSearch:
         self._phase, self._reason = phase, reason
         self._flips = self._current = self._answer = None
         self._top = max(
-            ((walked.score_of(k, _UNKNOWN), -k) for k in walked.sizes() if self._is_wanted(k)),
+            ((walked.score_of(k, _UNKNOWN), -k) for k in walked.sizes() if self.steps.is_wanted(k)),
             default=(_UNKNOWN, 0),
         )
         if self._top[0] > _UNKNOWN:
             self._answer = Masks.from_bool(walked.mask_of(-self._top[1]))
 
-    def _is_wanted(self, size: int) -> bool:
-        return self._low <= size <= self._high
-
     def __repr__(self) -> str:
-        way = "forward" if self._is_forward else "backward"
+        way = "forward" if self.steps.is_forward else "backward"
         return f"<SequentialSearch: {way}, {self._size} of {self._n_features} features>"
 
 
-def _mask(name: str, mask: ArrayLike, n_features: int) -> NDArray[np.bool_]:
+def _mask(mask: ArrayLike, n_features: int) -> NDArray[np.bool_]:
     array = np.array(mask)
     if array.dtype != np.bool_ or array.shape != (n_features,):
         raise ValueError(
-            f"{name} must be bools of shape ({n_features},), got {array.dtype} of shape "
+            f"start must be bools of shape ({n_features},), got {array.dtype} of shape "
             f"{array.shape}"
         )
     return array
-
-
-def _plus_minus(given: tuple[int, int] | None) -> tuple[int, int]:
-    if given is None:
-        return 0, 0
-    if not isinstance(given, tuple) or len(given) != 2:
-        raise ValueError(f"plus_l_minus_r must be None or a pair (l, r), got {given!r}")
-    minus = check_int("r of plus_l_minus_r", given[1], 1)
-    return check_int("l of plus_l_minus_r", given[0], minus + 1), minus

@@ -62,6 +62,10 @@ class Walked:
         """The sizes that were met, ascending."""
         return sorted(self._scores)
 
+    def scores(self) -> list[float]:
+        """The best score of each of these sizes."""
+        return [self._scores[size] for size in self.sizes()]
+
     def mask_of(self, size: int) -> NDArray[np.bool_]:
         """The best mask of a size."""
         return self.mask_after(self._places[size])

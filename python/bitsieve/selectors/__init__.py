@@ -11,6 +11,8 @@
 Searches: ``_base.py`` has everything that all share (validation, tags, fit, fitted attributes).
 
     spsa.py          BinarySPSA: its own parameters, and the search that they make
+    sequential.py    SequentialFeatureSelector; what it found of each size: _sizes.py
+    _cost.py         what a search takes where no kernel serves
     _scoring.py      whether a scorer can score a target, before a long search
     named.py         short names, as the command line takes them
 
@@ -38,6 +40,7 @@ from bitsieve.selectors.ensemble import EnsembleRanker
 from bitsieve.selectors.fcbf import FCBF
 from bitsieve.selectors.information import MRMR, InformationSelector
 from bitsieve.selectors.relief import Relief, ReliefF, RReliefF, TuRF
+from bitsieve.selectors.sequential import SequentialFeatureSelector
 from bitsieve.selectors.spsa import BinarySPSA
 from bitsieve.selectors.surf import SURF, MultiSURF, MultiSURFStar, SURFStar, SWRFStar
 from bitsieve.selectors.univariate import GramSchmidt, UnivariateSelector
@@ -61,6 +64,7 @@ __all__ = [
     "ReliefF",
     "SURFStar",
     "SWRFStar",
+    "SequentialFeatureSelector",
     "TuRF",
     "UnivariateSelector",
 ]
