@@ -9,7 +9,8 @@
 A search sees masks and scores and nothing else; this room imports neither a fitness, nor data, nor
 scikit-learn. A new search is a class with the methods of :class:`Search`; it gets budgets,
 checkpoints, history and final measurement from :func:`run`. One that has an answer of its own also
-has :meth:`~RecommendingSearch.recommend`.
+has :meth:`~RecommendingSearch.recommend`. :class:`UnitSearch` stands around one whose features are
+to move in groups, or not at all.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, Seeded
 from bitsieve.search.result import Finalist, RunResult
 from bitsieve.search.run import run
 from bitsieve.search.spsa import BinarySPSASearch
+from bitsieve.search.units import UnitSearch
 
 __all__ = [
     "PRESETS",
@@ -33,6 +35,7 @@ __all__ = [
     "RunResult",
     "Search",
     "SeededSearch",
+    "UnitSearch",
     "preset_of",
     "run",
 ]
