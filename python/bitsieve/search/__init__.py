@@ -10,7 +10,8 @@
 A search sees masks and scores and nothing else; this room imports neither a fitness, nor data, nor
 scikit-learn. A new search is a class with the methods of :class:`Search`; it gets budgets,
 checkpoints, history and final measurement from :func:`run`. One that has an answer of its own also
-has :meth:`~RecommendingSearch.recommend`.
+has :meth:`~RecommendingSearch.recommend`. :class:`UnitSearch` stands around one whose features are
+to move in groups, or not at all.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from bitsieve.search.result import Finalist, RunResult
 from bitsieve.search.run import run
 from bitsieve.search.sequential import SequentialSearch
 from bitsieve.search.spsa import BinarySPSASearch
+from bitsieve.search.units import UnitSearch
 
 __all__ = [
     "PRESETS",
@@ -36,6 +38,7 @@ __all__ = [
     "Search",
     "SeededSearch",
     "SequentialSearch",
+    "UnitSearch",
     "preset_of",
     "run",
 ]

@@ -414,9 +414,7 @@ class SequentialFeatureSelector(SearchSelector):
         alone = SequentialSearch(
             mask.n_features, size=int(mask.counts()[0]), start=mask.to_bool()[0]
         )
-        again = run(
-            alone, fitness, choose="recommended", random_state=result.seed, progress=False
-        )
+        again = run(alone, fitness, choose="recommended", random_state=result.seed, progress=False)
         others = [one for one in result.finalists if one.mask != mask]
         return replace(
             result,
