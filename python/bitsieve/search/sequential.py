@@ -45,8 +45,8 @@ class SequentialSearch:
         for as long as this gives a mask better than any of its size before [1]_; of a size that
         was never met, one better than the mask at hand. "mlxtend" is the stricter rule of the
         package of this name: the new mask must also be better than the one at hand, the feature of
-        the last step stays, no feature is taken back where two or fewer would be left, and ties go
-        to the highest index.
+        the last step stays, and features are taken back only where more than two were taken. Among
+        equal masks the one without the highest index is taken where features go.
     plus_l_minus_r : (int, int), optional
         l steps in the direction, then r < l back, whatever the scores are [2]_. The last of these
         rounds is cut to end at the size.
@@ -179,7 +179,7 @@ class SequentialSearch:
             return
         count = self._n_pending = self.steps.n_at_once(self._size)
         if count == 1:
-            best = int(np.argmax(scores))
+            best = self._best(scores)
             self._flip(int(flips[best]))
             self._arrive(float(scores[best]))
             return
@@ -234,6 +234,12 @@ class SequentialSearch:
             flips = flips[flips != self._newest]
         return flips
 
+    def _best(self, scores: Scores) -> int:
+        """The place of the best score; among equal ones that of the lowest index."""
+        if self._floating == "mlxtend" and self.steps.is_forward != (self._phase == "step"):
+            return len(scores) - 1 - int(np.argmax(scores[::-1]))  # of features that go
+        return int(np.argmax(scores))
+
     def _at_hand(self) -> Masks:
         if self._current is None:
             self._current = Masks.from_bool(self._mask)
@@ -279,7 +285,7 @@ class SequentialSearch:
 
     def _look_back(self, flips: NDArray[np.int64], scores: Scores) -> None:
         strict = self._floating == "mlxtend"
-        best = len(scores) - 1 - int(np.argmax(scores[::-1])) if strict else int(np.argmax(scores))
+        best = self._best(scores)
         score = float(scores[best])
         if not self.steps.plus:
             size = self._size - self.steps.ahead

@@ -54,7 +54,8 @@ def tell_cost(
     total = seconds * n_evaluations / max(1, min(effective_n_jobs(n_jobs), n_evaluations))
     text = (
         f"no kernel serves this estimator ({fitness.fallback_reason}): {bound} {n_evaluations:,} "
-        f"evaluations by scikit-learn, {seconds:.2g} s each, about {duration(total)} for this search"
+        f"evaluations by scikit-learn, {seconds:.2g} s each, about {duration(total)} for the "
+        "search"
     )
     logger.info(text, extra={"search_seconds": total})
     if total >= _LONG:

@@ -72,7 +72,7 @@ class SequentialFeatureSelector(SearchSelector):
         Which size of a range is taken: the one with the best score, or the smallest that is within
         one standard error (of the best, over its splits) of it. Ties go to the smaller size.
     patience : int or None, default None
-        Stop after so many sizes of the range without a score better than the best of it.
+        Stop after so many sizes of a range without a score better than the best of it.
     start : None or array-like, default None
         Features to begin with, as a boolean mask, positions or names: at least those that a
         backward search is to end with, at most those of a forward search. None: the forced ones
@@ -185,14 +185,14 @@ class SequentialFeatureSelector(SearchSelector):
     >>> selector.fit(X, y).get_support()
     array([ True, False,  True,  True])
 
-    The smallest of the sizes from 1 to 4 that is as good as the best one:
+    The smallest of the sizes from 1 to 4 within one standard error of the best one:
 
     >>> selector.set_params(n_features_to_select=(1, 4), size_rule="one_standard_error")
     SequentialFeatureSelector(...)
     >>> selector.fit(X, y).cv_results_["mean_test_score"].round(3)
-    array([0.96 , 0.96 , 0.973, 0.967])
+    array([0.96 , 0.953, 0.973, 0.967])
     >>> selector.get_support(indices=True)
-    array([3])
+    array([0, 2, 3])
     """
 
     _CHOOSE = "recommended"
@@ -274,16 +274,6 @@ class SequentialFeatureSelector(SearchSelector):
                 "floating compares scores of different steps, so it needs the same folds for all "
                 "of them: leave resample out"
             )
-        if isinstance(self.n_features_to_select, tuple):
-            return
-        for name, value, usual in (
-            ("size_rule", self.size_rule, "best"),
-            ("patience", self.patience, None),
-        ):
-            if value != usual:
-                raise ValueError(
-                    f"{name}={value!r} is for a range of sizes: give n_features_to_select=(lo, hi)"
-                )
 
     def _limits(self, n_units: int) -> tuple[int | None, int | None]:
         return None, None  # the search ends by itself, and counts sizes
