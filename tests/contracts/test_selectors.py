@@ -49,10 +49,10 @@ SELECTORS: list[Any] = [
     bitsieve.Relief(),
     bitsieve.ReliefF(),
     bitsieve.SequentialFeatureSelector(KNeighborsClassifier(1), cv=2),
+    bitsieve.SequentialFeatureSelector(KNeighborsClassifier(1), cv=2, direction="backward"),
     bitsieve.SequentialFeatureSelector(
         KNeighborsClassifier(1),
         cv=2,
-        direction="backward",
         floating=True,
         n_features_to_select=(1, 3),
         size_rule="one_standard_error",
