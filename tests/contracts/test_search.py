@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitsieve.search import BinarySPSASearch, SequentialSearch
+from bitsieve.search import (
+    BinarySPSASearch,
+    ExhaustiveMaskSearch,
+    RandomMaskSearch,
+    SequentialSearch,
+)
 from bitsieve.testing import check_search
 
 # Name to the class and the options that make it; each entry is a variant of the others.
@@ -25,6 +30,9 @@ SEARCHES: dict[str, tuple[Any, dict[str, Any]]] = {
     "sequential, several at a time": (SequentialSearch, {"step": 3}),
     "sequential, until it stalls": (SequentialSearch, {"tol": 0.1}),
     "sequential, patient": (SequentialSearch, {"patience": 2}),
+    "exhaustive, up to 1 feature": (ExhaustiveMaskSearch, {"max_size": 1, "n_asked": 3}),
+    "random": (RandomMaskSearch, {}),
+    "random, one feature": (RandomMaskSearch, {"max_size": 1, "n_asked": 1}),
 }
 
 

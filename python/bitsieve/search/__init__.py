@@ -16,9 +16,11 @@ to move in groups, or not at all.
 
 from __future__ import annotations
 
+from bitsieve.search.exhaustive import ExhaustiveMaskSearch
 from bitsieve.search.iteration import Callback, Iteration
 from bitsieve.search.presets import PRESETS, Preset, preset_of
 from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, SeededSearch
+from bitsieve.search.random_masks import RandomMaskSearch
 from bitsieve.search.result import Finalist, RunResult
 from bitsieve.search.run import run
 from bitsieve.search.sequential import SequentialSearch
@@ -29,10 +31,12 @@ __all__ = [
     "PRESETS",
     "BinarySPSASearch",
     "Callback",
+    "ExhaustiveMaskSearch",
     "Finalist",
     "Fitness",
     "Iteration",
     "Preset",
+    "RandomMaskSearch",
     "RecommendingSearch",
     "RunResult",
     "Search",

@@ -112,10 +112,7 @@ def without_penalty(result: RunResult, penalty: float) -> RunResult:
 
 
 def _counts(masks: Masks | ArrayLike) -> NDArray[np.int64]:
-    counted: NDArray[np.int64] = (
-        masks.counts() if isinstance(masks, Masks) else np.asarray(masks).sum(axis=1)
-    )
-    return counted
+    return (masks if isinstance(masks, Masks) else Masks.from_bool(masks)).counts()
 
 
 def _evaluate_splits(self: SizePenalized, evaluate: Any) -> Any:
@@ -123,8 +120,7 @@ def _evaluate_splits(self: SizePenalized, evaluate: Any) -> Any:
         masks: Masks | ArrayLike, seeds: int | ArrayLike = 0
     ) -> NDArray[np.float64]:
         """Score masks on each split, shape (n_masks, n_splits)."""
-        paid: NDArray[np.float64] = evaluate(masks, seeds)
-        paid -= (self.penalty * _counts(masks))[:, None]
+        paid: NDArray[np.float64] = evaluate(masks, seeds) - self.penalty * _counts(masks)[:, None]
         return paid
 
     return evaluate_splits

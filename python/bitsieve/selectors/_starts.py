@@ -67,9 +67,9 @@ def filter_scores(
 
     Examples
     --------
-    >>> table = Table([[1.0, 0.0], [2.0, 0.1], [3.0, 0.9], [4.0, 0.8]], ["a", "b", "a", "b"])
-    >>> filter_scores("start", "f", table).round(2)
-    array([0.4, 0. ])
+    >>> table = Table([[1.0, 0.0], [2.0, 0.1], [3.0, 0.9], [4.0, 0.8]], ["a", "a", "b", "b"])
+    >>> filter_scores("start", "f", table).round(1)
+    array([  8., 128.])
     """
     if isinstance(given, str):
         return _by_name(name, given, table, n_features, n_jobs)
