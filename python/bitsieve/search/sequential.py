@@ -137,7 +137,7 @@ class SequentialSearch:
         self._reason = ""
         self._phase = "start"
         self._flips: NDArray[np.int64] | None = None
-        if self._size < max(1, self.steps.least):  # a mask without a score
+        if self._size < self.steps.least:  # a mask without a score
             self._go_on()
 
     # -- what a search offers ------------------------------------------------------------------

@@ -130,7 +130,7 @@ class Steps:
         >>> Steps(5, True, 2, 2).n_evaluations(0)  # five single ones, and four pairs
         9
         """
-        total = 1 if size >= max(1, self.least) else 0
+        total = 1 if size >= self.least else 0
         while size != self.target:
             ahead, back = self.round_from(size) if self.plus else (1, 0)
             for _ in range(ahead):

@@ -13,7 +13,6 @@ Searches: ``_base.py`` has everything that all share (validation, tags, fit, fit
     spsa.py          BinarySPSA: its own parameters, and the search that they make
     sequential.py    SequentialFeatureSelector; what it found of each size: _sizes.py
     _cost.py         what a search takes where no kernel serves
-    _scoring.py      whether a scorer can score a target, before a long search
     _space.py        what moves: free features and groups; _features.py: as users name them
     _penalty.py      a fitness that charges for features; _restarts.py: the best of several seeds
     _starts.py       scores of a filter, by its name, to start from
