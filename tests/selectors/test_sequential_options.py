@@ -180,6 +180,19 @@ def test_steps_may_be_a_fraction(cancer: tuple[np.ndarray, np.ndarray]) -> None:
     assert found.cv_results_["n_features"].tolist() == [1, 3, 6, 9, 12]
 
 
+def test_a_limit_may_end_it_anywhere(cancer: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = cancer
+    one = SequentialFeatureSelector(_NB, step=3, max_evaluations=12).fit(X, y)
+    assert one.n_features_ == 3  # of which the search has no score yet
+    assert one.stop_reason_ == {"max_evaluations": 12}
+    assert len(one.cv_results_["features"]) == 0
+    scores = [cross_val_score(_NB, X[:, [j]], y).mean() for j in range(12)]
+    best = np.sort(np.argsort(-np.array(scores), kind="stable")[:3])
+    assert one.get_support(indices=True).tolist() == best.tolist()
+    two = SequentialFeatureSelector(_NB, n_features_to_select=(5, 6), max_evaluations=30)
+    assert two.fit(X, y).n_features_ == 2
+
+
 def test_groups_of_samples_stay_in_one_fold(cancer: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = cancer
     groups = np.arange(len(X)) // 7

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,19 @@ class Walked:
     def mask_of(self, size: int) -> NDArray[np.bool_]:
         """The best mask of a size."""
         return self.mask_after(self._places[size])
+
+    def masks_of(self, sizes: Sequence[int]) -> NDArray[np.bool_]:
+        """The best masks of some sizes, bool of shape (n_sizes, n_features)."""
+        masks = np.empty((len(sizes), len(self.start)), dtype=bool)
+        places = [self._places[size] for size in sizes]
+        done = min(places, default=0)
+        mask = self.mask_after(done)
+        for row in np.argsort(places, kind="stable"):
+            for feature in self.flips[done : places[row]]:
+                mask[feature] ^= True
+            done = places[row]
+            masks[row] = mask
+        return masks
 
     def mask_after(self, n_flips: int) -> NDArray[np.bool_]:
         """The mask after so many flips."""

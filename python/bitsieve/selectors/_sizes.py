@@ -23,16 +23,16 @@ class FeaturesOfSizes(Sequence[NDArray[np.int64]]):
     Parameters
     ----------
     masks : callable
-        From a size to its mask, Masks of one.
+        From some sizes to their masks, a batch.
     sizes : sequence of int
     """
 
-    def __init__(self, masks: Callable[[int], Masks], sizes: Sequence[int]) -> None:
+    def __init__(self, masks: Callable[[list[int]], Masks], sizes: Sequence[int]) -> None:
         self._masks, self._sizes = masks, list(sizes)
 
     def mask(self, row: int) -> Masks:
         """The mask of a row, a batch of one."""
-        return self._masks(self._sizes[row])
+        return self._masks([self._sizes[row]])
 
     def blocks(self) -> Iterator[Masks]:
         """The masks of all rows in order, a batch of some at a time."""
@@ -40,9 +40,7 @@ class FeaturesOfSizes(Sequence[NDArray[np.int64]]):
             return
         step = max(1, min(256, _CELLS // self.mask(0).n_features))
         for first in range(0, len(self), step):
-            yield Masks.concatenate(
-                [self.mask(row) for row in range(first, min(first + step, len(self)))]
-            )
+            yield self._masks(self._sizes[first : first + step])
 
     def __len__(self) -> int:
         return len(self._sizes)

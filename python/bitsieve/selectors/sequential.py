@@ -361,15 +361,12 @@ class SequentialFeatureSelector(SearchSelector):
 
     def _store(self, result: Any, table: Table, fitness: Any, search: Any) -> None:
         path = _Path(search)
-        found = FeaturesOfSizes(path.mask_of, path.walked.sizes())
-        known = None
-        if "interrupted" in result.stop_reason:
-            counts = [found.mask(row).counts()[0] for row in range(len(found))]
-            known = [
-                score + self.size_penalty * count
-                for score, count in zip(path.walked.scores(), counts, strict=True)
-            ]
+        found = FeaturesOfSizes(path.masks_of, path.walked.sizes())
+        # After Ctrl-C nothing more is measured.
+        known = path.walked.scores() if "interrupted" in result.stop_reason else None
         results = results_of_sizes(found, fitness, known)
+        if known is not None:
+            results["mean_test_score"] += self.size_penalty * results["n_features"]
         if self.size_rule != "best" and known is None:
             result = self._within_one_error(result, results, path, fitness)
         super()._store(result, table, fitness, search)
@@ -436,6 +433,6 @@ class _Path:
     def walked(self) -> Walked:
         return self.search.walked
 
-    def mask_of(self, size: int) -> Masks:
-        mask = Masks.from_bool(self.walked.mask_of(size))
-        return self.outer.widen(mask) if isinstance(self.outer, UnitSearch) else mask
+    def masks_of(self, sizes: list[int]) -> Masks:
+        masks = Masks.from_bool(self.walked.masks_of(sizes))
+        return self.outer.widen(masks) if isinstance(self.outer, UnitSearch) else masks
