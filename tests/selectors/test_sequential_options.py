@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from each import each
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.feature_selection import f_classif
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
@@ -171,6 +172,21 @@ def test_starts_from_names_and_masks(cancer: tuple[np.ndarray, np.ndarray]) -> N
         assert found.support_[[2, 5]].all()
         assert found.cv_results_["n_features"].tolist() == [2, 3]
         assert found.n_evaluations_ == 1 + 10
+
+
+def test_starts_from_a_filter(cancer: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = cancer
+    order = np.argsort(-f_classif(X, y)[0])
+    forward = SequentialFeatureSelector(_NB, n_features_to_select=5, start="f").fit(X, y)
+    assert forward.cv_results_["features"][0].tolist() == sorted(order[:2])
+    assert forward.cv_results_["n_features"].tolist() == [2, 3, 4, 5]
+    backward = SequentialFeatureSelector(
+        _NB, n_features_to_select=(3, 6), start="f", direction="backward"
+    ).fit(X, y)
+    assert backward.cv_results_["features"][3].tolist() == sorted(order[:6])
+    assert backward.cv_results_["n_features"][0] == 3
+    with pytest.raises(ValueError, match="start='g' is no filter"):
+        SequentialFeatureSelector(_NB, start="g").fit(X, y)
 
 
 def test_steps_may_be_a_fraction(cancer: tuple[np.ndarray, np.ndarray]) -> None:

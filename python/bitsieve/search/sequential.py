@@ -201,8 +201,9 @@ class SequentialSearch:
         return self._answer
 
     def feature_scores(self) -> NDArray[np.float64]:
-        """Return 1 for a feature of the answer, and up to 1 more the earlier it came or the later
-        it went.
+        """Return 1 for features of the answer, and up to 1 more for those that came early.
+
+        Backward, for those that would go late.
         """
         flips = np.array(self.walked.flips, np.int64)
         scores = np.zeros(self._n_features)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bitsieve._checks import check_choice, check_int, check_number, is_number, is_whole
 from bitsieve.data import Table
@@ -73,9 +73,11 @@ class SequentialFeatureSelector(SearchSelector):
         one standard error (of the best, over its splits) of it. Ties go to the smaller size.
     patience : int or None, default None
         Stop after so many sizes of a range without a score better than the best of it.
-    start : None or array-like, default None
-        Features to begin with, as a boolean mask, positions or names: at least those that a
-        backward search is to end with, at most those of a forward search. None: the forced ones
+    start : None, str or array-like, default None
+        Features to begin with, as a boolean mask, positions or names: at least as many as a
+        backward search is to end with, at most as many as a forward search. The name of a filter,
+        such as "relieff" (:mod:`bitsieve.filters`), stands for its best features: half as many as
+        a forward search is to end with, twice as many as a backward search. None: the forced ones
         (forward), or all that are not forbidden.
     forced_features, forbidden_features : array-like or None, default None
         Features that are always in or never: a boolean mask, positions or names. The forced ones
@@ -213,7 +215,7 @@ class SequentialFeatureSelector(SearchSelector):
         step: float = 1,
         size_rule: Literal["best", "one_standard_error"] = "best",
         patience: int | None = None,
-        start: ArrayLike | None = None,
+        start: str | ArrayLike | None = None,
         forced_features: ArrayLike | None = None,
         forbidden_features: ArrayLike | None = None,
         feature_groups: Sequence[ArrayLike] | None = None,
@@ -280,9 +282,7 @@ class SequentialFeatureSelector(SearchSelector):
 
     def _make_search(self, table: Table, space: Space) -> SequentialSearch:
         size = self._size(space)
-        start = None
-        if self.start is not None:
-            start = space.units_of(space.features("start", self.start))
+        start = self._start(space, size)
         at_once = self.step
         if is_number(at_once) and not is_whole(at_once) and 0 < at_once < 1:
             at_once = max(1, int(at_once * space.n_units))
@@ -298,6 +298,21 @@ class SequentialFeatureSelector(SearchSelector):
             start=start,
             scores_empty=space.n_forced > 0,
         )
+
+    def _start(self, space: Space, size: tuple[int, int]) -> NDArray[np.bool_] | None:
+        """The units to begin with, None for the search's own."""
+        if self.start is None:
+            return None
+        if not isinstance(self.start, str):
+            return space.units_of(space.features("start", self.start))
+        # On the way to the end: half of its size, or twice as many.
+        wanted = max(1, size[1] // 2) if self._adds else min(2 * size[0], space.n_units)
+        scores = space.filter_scores(
+            "start", self.start, n_features=wanted + space.n_forced, n_jobs=self.n_jobs
+        )
+        mask = np.zeros(space.n_units, dtype=bool)
+        mask[np.argsort(-scores, kind="stable")[:wanted]] = True
+        return mask
 
     @property
     def _goes_by_tol(self) -> bool:
