@@ -170,6 +170,8 @@ def compile(
     if fitness.fallback_reason is not None:
         reason = fitness.fallback_reason
         info_once(f"scikit-learn evaluates each mask ({reason})", fallback_reason=reason)
+    elif fitness.kernel is not None:
+        info_once(f"kernel {fitness.kernel!r} evaluates each mask", kernel=fitness.kernel)
     _say_what_it_takes(fitness)
     return fitness
 

@@ -11,6 +11,8 @@
 Searches: ``_base.py`` has everything that all share (validation, tags, fit, fitted attributes).
 
     spsa.py          BinarySPSA: its own parameters, and the search that they make
+    exhaustive.py    ExhaustiveSearch: every subset
+    random_search.py RandomSearch: subsets at random
     _space.py        what moves: free features and groups; _features.py: as users name them
     _penalty.py      a fitness that charges for features; _restarts.py: the best of several seeds
     _starts.py       scores of a filter, by its name, to start from
@@ -37,8 +39,10 @@ from bitsieve.selectors.auto import AutoSelector
 from bitsieve.selectors.cfs import CFS
 from bitsieve.selectors.discretizer import Discretizer
 from bitsieve.selectors.ensemble import EnsembleRanker
+from bitsieve.selectors.exhaustive import ExhaustiveSearch
 from bitsieve.selectors.fcbf import FCBF
 from bitsieve.selectors.information import MRMR, InformationSelector
+from bitsieve.selectors.random_search import RandomSearch
 from bitsieve.selectors.relief import Relief, ReliefF, RReliefF, TuRF
 from bitsieve.selectors.spsa import BinarySPSA
 from bitsieve.selectors.surf import SURF, MultiSURF, MultiSURFStar, SURFStar, SWRFStar
@@ -53,11 +57,13 @@ __all__ = [
     "BinarySPSA",
     "Discretizer",
     "EnsembleRanker",
+    "ExhaustiveSearch",
     "GramSchmidt",
     "InformationSelector",
     "MultiSURF",
     "MultiSURFStar",
     "RReliefF",
+    "RandomSearch",
     "RankAggregation",
     "Relief",
     "ReliefF",

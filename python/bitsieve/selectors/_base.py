@@ -28,6 +28,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from bitsieve import fitness as fitness_room
 from bitsieve._checks import check_flag, check_number, key_of
+from bitsieve._errors import TooFewEvaluations
 from bitsieve._random import seeded
 from bitsieve._scorers import check_scorer
 from bitsieve.data import Table
@@ -263,6 +264,14 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                 if "callback" in result.stop_reason:
                     break  # it asked for an end, not for the next restart
             found.measure_again(told, self.max_time)
+        except TooFewEvaluations as error:
+            if found.n_restarts == 1:
+                raise
+            raise TooFewEvaluations(
+                f"max_evaluations={self.max_evaluations} leaves {max_evaluations} to each of "
+                f"n_restarts={found.n_restarts}, which",
+                error.n_masks,
+            ) from error
         except KeyboardInterrupt as stop:
             found.interrupt(getattr(stop, "partial_result", None), wide)
             self._store_all(found, table, fitness, space)
