@@ -32,7 +32,7 @@ SELECTORS: list[Any] = [
     bitsieve.CFS(discretization="equal_frequency", missing="level", locally_predictive=False),
     bitsieve.EnsembleRanker("f", n_bootstraps=3),
     bitsieve.EnsembleRanker(SelectKBest(f_classif, k=1), n_bootstraps=3),
-    bitsieve.ExhaustiveSearch(GaussianNB(), cv=2, n_features_to_select=(1, 2), n_jobs=1),
+    bitsieve.ExhaustiveSearch(GaussianNB(), cv=2, n_features_to_select=1, n_jobs=1),
     bitsieve.FCBF(),
     bitsieve.FCBF(discretization="mean_sd", threshold=0.01),
     bitsieve.GramSchmidt(),
@@ -45,9 +45,7 @@ SELECTORS: list[Any] = [
     bitsieve.MRMR(criterion="FCD", redundancy="spearman", threshold=0.0),
     bitsieve.MultiSURF(),
     bitsieve.MultiSURFStar(),
-    bitsieve.RandomSearch(
-        KNeighborsClassifier(1), cv=2, n_repeats=1, n_features_to_select=(1, 3), max_evaluations=64
-    ),
+    bitsieve.RandomSearch(KNeighborsClassifier(1), cv=2, n_repeats=1, max_evaluations=64),
     bitsieve.RankAggregation(),
     bitsieve.RankAggregation(["mrmr", "f"], method="median", n_features_to_select=1),
     bitsieve.Relief(),

@@ -208,7 +208,7 @@ class Job:
             interrupted=stop is not None,
             best_observed=float(selector.best_observed_score_),
             n_final_evaluations=int(selector.n_final_evaluations_),
-            n_finalists=len(selector.finalists_),
+            n_finalists=sum(not math.isnan(one.measured_score) for one in selector.finalists_),
             seed=selector.random_state,
             max_iter=_most_iterations(selector),
             is_sized=self.options.get("n-features") is not None,

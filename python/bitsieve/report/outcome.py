@@ -337,6 +337,7 @@ class Outcome:
                     "seed": one.seed,
                     "score": one.score,
                     "n_selected": int(one.support.sum()),
+                    "selected": [self.names[int(j)] for j in np.flatnonzero(one.support)],
                     "selected_indices": np.flatnonzero(one.support),
                 }
                 for one in self.restarts

@@ -9,10 +9,12 @@ from numpy.typing import ArrayLike
 
 from bitsieve.data import Table
 from bitsieve.search import ExhaustiveMaskSearch
-from bitsieve.selectors._base import SearchSelector
+from bitsieve.selectors._base import SearchSelector, within
 from bitsieve.selectors._space import Space
 
 __all__ = ["ExhaustiveSearch"]
+
+_N_ASKED = 1024  # subsets in a batch
 
 
 class ExhaustiveSearch(SearchSelector):
@@ -47,8 +49,8 @@ class ExhaustiveSearch(SearchSelector):
         Features that are in or out together, such as the columns of one category. A feature that
         stands in no group is alone.
     resample : bool, default False
-        Draw fresh folds for every batch of subsets: scores of two are then of different folds, and
-        the best is no longer the optimum of anything.
+        Draw fresh folds for every batch of 1024 subsets: scores of two are then of different
+        folds, and the best is no longer the optimum of anything.
     max_evaluations : int or None, default None
         Limit on the number of subsets; where it is met, the best so far is selected.
     max_time : float or None, default None
@@ -189,4 +191,9 @@ class ExhaustiveSearch(SearchSelector):
 
     def _make_search(self, table: Table, space: Space) -> ExhaustiveMaskSearch:
         least, most = space.sizes(self.n_features_to_select)
-        return ExhaustiveMaskSearch(space.n_units, min_size=least, max_size=most)
+        return ExhaustiveMaskSearch(
+            space.n_units,
+            min_size=least,
+            max_size=most,
+            n_asked=within(self.max_evaluations, _N_ASKED),
+        )

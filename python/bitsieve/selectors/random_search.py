@@ -9,10 +9,12 @@ from numpy.typing import ArrayLike
 
 from bitsieve.data import Table
 from bitsieve.search import RandomMaskSearch
-from bitsieve.selectors._base import SearchSelector
+from bitsieve.selectors._base import SearchSelector, within
 from bitsieve.selectors._space import Space
 
 __all__ = ["RandomSearch"]
+
+_N_ASKED = 32  # subsets in a batch
 
 
 class RandomSearch(SearchSelector):
@@ -49,8 +51,8 @@ class RandomSearch(SearchSelector):
         Features that are in or out together, such as the columns of one category. A feature that
         stands in no group is alone.
     max_evaluations : int or None, default 3000
-        Subsets to draw, at least 32, which are drawn at a time; None means no limit, and then
-        another one is needed.
+        Subsets to draw at most; they come in batches of 32, and none is cut. None means no limit,
+        and then another one is needed.
     max_time : float or None, default None
         Limit in seconds, the last measurement included.
     patience : int or None, default None
@@ -205,4 +207,9 @@ class RandomSearch(SearchSelector):
 
     def _make_search(self, table: Table, space: Space) -> RandomMaskSearch:
         least, most = space.sizes(self.n_features_to_select)
-        return RandomMaskSearch(space.n_units, min_size=least, max_size=most)
+        return RandomMaskSearch(
+            space.n_units,
+            min_size=least,
+            max_size=most,
+            n_asked=within(self.max_evaluations, _N_ASKED),
+        )
