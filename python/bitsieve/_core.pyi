@@ -456,6 +456,7 @@ class DiagonalFitness(MaskFitness):
         shrink: float = ...,
         halved: bool = ...,
         decisions: bool = ...,
+        scaler: ScalerOptions = ...,
     ) -> None: ...
 
 class PriorFitness(MaskFitness):

@@ -14,6 +14,8 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from twin_centroid import scores as twin_scores
 
 from bitsieve import Masks
@@ -201,14 +203,21 @@ def test_values_are_the_twins(isa: str) -> None:
 
 
 def test_batches_of_shrunken_centroids_agree_with_single_masks_in_every_bit() -> None:
-    for seed, (shrink, priors) in enumerate(
-        [(0.2, "uniform"), (1.0, "empirical"), (3.0, "uniform")]
-    ):
+    cases = [
+        (0.2, "uniform", None),
+        (1.0, "empirical", None),
+        (3.0, "uniform", None),
+        (0.3, "uniform", StandardScaler()),
+        (1.0, "empirical", RobustScaler()),
+        (None, "uniform", MinMaxScaler()),
+    ]
+    for seed, (shrink, priors, scaler) in enumerate(cases):
         X, y = _table(41, 150, 3, seed)
         X = np.round(X, 1) if seed else X * np.random.default_rng(0).lognormal(size=150)
         masks = _masks(150, 60, seed)
         masks[2:6] = np.arange(150) < [[1], [2], [3], [149]]
-        model = NearestCentroid(shrink_threshold=shrink, priors=priors)
+        model: Any = NearestCentroid(shrink_threshold=shrink, priors=priors)
+        model = model if scaler is None else make_pipeline(scaler, model)
         for options in ({}, {"resample": True, "n_repeats": 2}):
             fitness = compile(model, X, y, cv=4, n_jobs=1, **options)
             alone = [compile(model, X, y, cv=4, n_jobs=1, **options) for _ in range(2)]
@@ -246,6 +255,12 @@ def test_what_rounding_decides_in_scikit_learn_is_declined() -> None:
             fitness.evaluate_splits(near), fitness.evaluate_splits(near.to_bool())
         )
         assert fitness.n_declined == 2
+    # Behind a scaler what is constant is no whole number any more.
+    scaled = make_pipeline(StandardScaler(), NearestCentroid(priors=[0.4, 0.6]))
+    fitness = compile(scaled, X, y, cv=3, n_jobs=1)
+    expected = GeneralFitness(fitness.problem, "asked for").evaluate_splits(masks)
+    np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
+    assert fitness.n_declined == 2
     # All means of both classes become one.
     model = NearestCentroid(shrink_threshold=50.0, priors=[0.4, 0.6])
     fitness = compile(model, X, y, cv=3, scoring="roc_auc", n_jobs=1)
@@ -263,6 +278,9 @@ def test_what_it_does_not_serve() -> None:
         ({"priors": np.array([0.5, 0.5])}, X, "priors in an array have no kernel; give a list"),
         ({"priors": "empirical"}, X.astype(np.float32), "values in float32 have no kernel, since"),
     ]
+    behind = make_pipeline(StandardScaler(), NearestCentroid())
+    fitness = compile(behind, X.astype(np.float32), y, n_jobs=1)
+    assert "values in float32 have no kernel, since" in str(fitness.fallback_reason)
     for parameters, data, reason in refused:
         fitness = compile(NearestCentroid(**parameters), data, y, n_jobs=1)
         assert fitness.kernel is None

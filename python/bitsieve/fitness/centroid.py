@@ -12,6 +12,7 @@ from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.gram import GramCompiledFitness, refusal_of_gram
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.output_scorer import OutputScorer
+from bitsieve.fitness.pipelines import scaler_options
 from bitsieve.fitness.refusals import refusal_of_priors, refusal_of_single
 from bitsieve.fitness.scoring import Reads
 
@@ -94,12 +95,14 @@ class AdditiveCentroidFitness(CompiledFitness):
             "plain": self._scorer.reads == "classes",
             "shrink": float(model.shrink_threshold or 0.0),
             "decisions": self._scorer.reads == "decisions",
+            "scaler": scaler_options(self.problem.scaler),
         }
 
 
 class _Kernel:
     name = "centroid"
     estimators = ("sklearn.neighbors.NearestCentroid",)
+    takes_scaler = True
 
     def refusal(self, problem: Problem) -> str | None:
         model, table = problem.model, problem.table
@@ -127,6 +130,8 @@ class _Kernel:
         if model.shrink_threshold is not None or not isinstance(model.priors, str):
             return False
         if model.priors != "uniform" or problem.table.n_samples > _core.matrix_samples:
+            return False
+        if problem.scaler is not None:
             return False
         if problem.table.n_samples > _GRAM_SAMPLES and refusal_of_single(problem.table.X) is None:
             return False

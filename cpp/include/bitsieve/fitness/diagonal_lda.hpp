@@ -6,6 +6,8 @@
 // the means towards the mean of all by a threshold times (s + the median of s over the mask's
 // features): the one parameter that depends on the mask. A batch is added at one reference value of it, with
 // the derivative; a feature whose mean comes to rest in between has no derivative, and counts as error.
+// Behind a scaler (x - mean)^2 and the spreads under the median are in units of the feature's scale; in
+// those of s^2 no scale is seen.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "bitsieve/fitness/additive_fitness.hpp"
+#include "bitsieve/fitness/fold_scaler.hpp"
 
 namespace bitsieve {
 
@@ -32,7 +35,7 @@ struct DiagonalSettings {
 class DiagonalFitness : public AdditiveFitness {
  public:
   DiagonalFitness(std::shared_ptr<const Table> table, Target target, SplitSource source,
-                  DiagonalSettings settings);
+                  DiagonalSettings settings, const ScalerOptions& scaler);
 
   Outputs::Kind kind() const override { return settings_.kind; }
   std::size_t n_values() const override {
@@ -78,6 +81,14 @@ class DiagonalFitness : public AdditiveFitness {
 
   void measure_block(const Folds& folds, const FeatureBlock& block, std::size_t split,
                      Moments& moments, Scratch& scratch) const;
+  // Whether costs are distances to the means as they are: no spread is used.
+  bool is_of_means() const {
+    return settings_.plain && settings_.shrink == 0 &&
+           settings_.priors == DiagonalSettings::Priors::uniform;
+  }
+  void measure_scales(const Folds& folds, const FeatureBlock& block, double* out) const;
+  // Whether there may be features in whose masks all digits are lost.
+  bool may_lose(const Folds& folds) const;
   void rank_spreads(Folds& folds, const TargetSplits& at, int n_threads) const;
   double median_of(const Folds& folds, const Word* mask, std::size_t k, std::size_t split) const;
   bool keeps_a_mean(const Folds& folds, const std::vector<std::int32_t>& features,
@@ -87,6 +98,8 @@ class DiagonalFitness : public AdditiveFitness {
                       const Moments& moments) const;
 
   DiagonalSettings settings_;
+  FoldScaler scaler_;
+  bool uses_scales_;                   // they change an answer
   std::vector<double> max_abs_;        // of the user's values, by feature
   std::vector<std::uint8_t> is_whole_;  // by feature: whole numbers, whose sums are exact
 };
