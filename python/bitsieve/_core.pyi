@@ -324,7 +324,7 @@ class ScaledKnnFitness(MaskFitness):
         scaler: ScalerOptions,
     ) -> None: ...
 
-class CentroidFitness(GramFitness):
+class CentroidFitness(MaskFitness):
     def __init__(
         self,
         table: Table,

@@ -41,7 +41,7 @@ def _masks(p: int, m: int, seed: int = 0) -> Any:
 
 
 def _twin(X: Any, codes: Any, mask: Any, splits: Any) -> list[float]:
-    """Accuracies: distances to means in float64, sums in the order of samples and features."""
+    """Accuracies: distances to means in float64, the first of equal ones."""
     X, out = X[:, mask].astype(np.float64), []
     for train, test in splits:
         present = [np.flatnonzero(codes[train] == c) for c in range(codes.max() + 1)]
@@ -140,6 +140,47 @@ def test_any_path_ends_in_the_bits_of_the_twin() -> None:
         np.testing.assert_array_equal(
             fitness.evaluate_splits(near, 3), fitness.evaluate_splits(near.to_bool(), 3)
         )
+
+
+@pytest.mark.parametrize("kind", ["real", "ties", "midpoints", "copies", "beyond float32"])
+def test_tables_gram_matrices_and_flips_name_the_same_classes(isa: str, kind: str) -> None:
+    """One float64 comparison decides what any way leaves open, near ties and ties too."""
+    X, y = _table(48, 90, 3, 5)
+    rng = np.random.default_rng(5)
+    if kind == "ties":
+        X = np.round(X / X.std(axis=0))
+    if kind == "midpoints":  # of the means of two classes
+        means = [X[:40][y[:40] == c].mean(axis=0) for c in range(3)]
+        X[40:] = [(means[k % 3] + means[(k + 1) % 3]) / 2 for k in range(8)]
+        X[44:] += 1e-12 * rng.normal(size=X[44:].shape)
+    if kind == "copies":
+        X[1::2] = X[::2] + 1e-9 * rng.normal(size=X[1::2].shape)
+    if kind == "beyond float32":
+        X = 1e7 + X
+    splits = [(np.arange(40), np.arange(40, 48)), (np.arange(30), np.arange(30, 48))]
+    splits += list(ShuffleSplit(6, test_size=0.3, random_state=0).split(X))
+    masks = np.concatenate([rng.random((60, 90)) < 0.5, _masks(90, 12)[1:]])
+    seeds = np.zeros(len(masks), np.uint64)
+    fitness = {way: compile(NearestCentroid(), X, y, cv=splits) for way in ("all", "each", "near")}
+    classes = fitness["all"]._core.outputs(Masks.from_bool(masks).words, seeds, 2)[0]
+    for m, mask in enumerate(masks):
+        words = Masks.from_bool(mask[None]).words
+        found = fitness["each"]._core.outputs(words, seeds[:1], 1)[0]
+        np.testing.assert_array_equal(found[0], classes[m])
+    ways = {way: fitness[way]._core.counters() for way in ("all", "each")}
+    assert ways["all"]["tabled_masks"] == len(masks)
+    assert ways["all"]["float_features"] == 0
+    assert ways["each"]["tabled_masks"] == 0
+    assert ways["each"]["float_features"] > 0
+    if kind in ("ties", "midpoints"):
+        assert ways["all"]["open_splits"] > 0
+        assert ways["each"]["rechecked"] > 0
+    near = Masks.neighbors(masks[0], 90)
+    flipped = fitness["near"].evaluate_splits(near)
+    assert fitness["near"]._core.counters()["float_features"] == 0
+    expected = [fitness["each"].evaluate_splits(mask[None])[0] for mask in near.to_bool()]
+    np.testing.assert_array_equal(flipped, expected)
+    np.testing.assert_array_equal(fitness["all"].evaluate_splits(near.to_bool()), expected)
 
 
 def test_what_float32_loses_decides_nothing() -> None:

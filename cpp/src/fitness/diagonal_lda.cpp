@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "additive_worker.hpp"
+#include "bitsieve/core/isa.hpp"
 #include "diagonal_folds.hpp"
 
 namespace bitsieve {
@@ -137,11 +139,18 @@ void DiagonalFitness::measure_block(const Folds& folds, const FeatureBlock& bloc
 void DiagonalFitness::terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
                             const double* params, bool is_reference, std::size_t s,
                             double* out, Scratch& scratch) const {
+  terms_of(state, block, params, is_reference, s,
+           at.splits.test_samples.data() + at.splits.test_begin[s], tests_of(at.splits, s), out,
+           scratch);
+}
+
+void DiagonalFitness::terms_of(const State& state, const FeatureBlock& block, const double* params,
+                               bool is_reference, std::size_t s, const std::int32_t* tests,
+                               std::size_t n_tests, double* out, Scratch& scratch) const {
   const Folds& folds = static_cast<const Folds&>(state);
+  const AdditiveKernels& kernel = *kernels().additive;
   const std::size_t n_classes = target().n_classes;
-  const std::int32_t* tests = at.splits.test_samples.data() + at.splits.test_begin[s];
-  const auto n_tests =
-      static_cast<std::size_t>(at.splits.test_begin[s + 1] - at.splits.test_begin[s]);
+  alignas(64) const double none[lanes] = {};
   Moments moments;
   measure_block(folds, block, s, moments, scratch);
   alignas(64) double factor[lanes], reach[lanes], mean[lanes];
@@ -188,15 +197,12 @@ void DiagonalFitness::terms(const State& state, const TargetSplits& at, const Fe
         bent[c * lanes + l] = bends ? 2 * step * factor[l] : 0.0;
       }
     }
+    kernel.gaussian_terms(block.values, tests, n_tests, mean, factor, none, out, nullptr, nullptr);
+    if (!derives) continue;
     for (std::size_t k = 0; k < n_tests; ++k) {
       const double* x = block.values + static_cast<std::size_t>(tests[k]) * lanes;
-      for (std::size_t l = 0; l < lanes; ++l) {
-        const double apart = x[l] - mean[l];
-        out[k * lanes + l] = apart * apart * factor[l];
-        most[l] = std::max(most[l], std::abs(apart));
-      }
+      for (std::size_t l = 0; l < lanes; ++l) most[l] = std::max(most[l], std::abs(x[l] - mean[l]));
     }
-    if (!derives) continue;
     for (std::size_t k = 0; k < n_tests; ++k) {
       const double* x = block.values + static_cast<std::size_t>(tests[k]) * lanes;
       for (std::size_t l = 0; l < lanes; ++l) {

@@ -27,12 +27,13 @@ _READS: tuple[Reads, ...] = ("classes", "probabilities", "decisions")
 class CentroidFitness(GramCompiledFitness):
     """scikit-learn's ``NearestCentroid()`` with its default parameters; see :class:`Fitness`.
 
-    The smallest whole kernel, to start another one from. The distance of a sample to the mean of a
-    class is |x_i|^2 - 2 mean_j G_ij + mean_jk G_jk over the training samples j, k of the class, so
-    one Gram matrix G serves every split of a mask. Classes that its error bound leaves open are
-    compared in float64 on X; of classes as far away the first is predicted. Where all selected
-    features are constant on a training part scikit-learn refuses to fit; here all classes are as
-    far away then.
+    The distance of a sample to the mean of a class is |x_i|^2 - 2 mean_j G_ij + mean_jk G_jk over
+    the training samples j, k of the class, so one Gram matrix G serves every split of a mask, and
+    comes from that of a mask near by. It is also a sum over the features, whose terms are shared by
+    a large batch of unrelated masks, and by a neighborhood. What takes less time is done. Classes
+    that float32 leaves open are compared in float64, in one way whatever was done before; of
+    classes as far away the first is predicted. Where all selected features are constant on a
+    training part scikit-learn refuses to fit; here all classes are as far away then.
 
     Parameters
     ----------

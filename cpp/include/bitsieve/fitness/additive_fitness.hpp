@@ -174,15 +174,23 @@ class AdditiveFitness : public MaskFitness {
   void forget_states() override;
   Counters count() const override;
 
+  // Of a model with another way: whether a batch whose masks have these many features together is
+  // to be tabled, and whether the batch that was prepared last is.
+  virtual bool prefers_tables(const MaskBatch&, const TargetSplits&, std::size_t) const {
+    return true;
+  }
+  bool is_tabled() const { return chosen_ != nullptr; }
+
+  struct Adder;  // a worker
+  const State& state_of(const TargetSplits& at, Adder& adder) const;
+
  private:
-  struct Adder;   // a worker
   class Tables;   // a batch at once
   class Flips;    // a neighborhood
   struct Chosen;  // what Tables found
 
   std::unique_ptr<State> new_state(const TargetSplits& at) const;
   const State& shared_state(const TargetSplits& at, bool is_surveyed, int n_threads);
-  const State& state_of(const TargetSplits& at, Adder& adder) const;
   void gather(const std::int32_t* features, std::size_t n, FeatureBlock& block,
               double* values) const;
 

@@ -71,6 +71,11 @@ class DiagonalFitness : public AdditiveFitness {
                const Offsets& out) const override;
   void values(const double* costs, double* out) const override;
 
+  // Exact or reference terms of a split at some samples, as terms() gives them for all it tests.
+  void terms_of(const State& state, const FeatureBlock& block, const double* params,
+                bool is_reference, std::size_t split, const std::int32_t* samples, std::size_t n,
+                double* out, Scratch& scratch) const;
+
   bool evaluate_neighbors(const Word* base, const std::int64_t* flips, std::size_t n_masks,
                           const TargetSplits& at, const Scorer& scorer, int n_threads,
                           double* scores, bool* declined) override;
