@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from twin_centroid import scores as twin_scores
 
-from bitsieve import Masks
+from bitsieve import Masks, _core
 from bitsieve.fitness import GeneralFitness, compile
 from bitsieve.fitness.centroid import AdditiveCentroidFitness, CentroidFitness
 
@@ -268,6 +268,65 @@ def test_batches_of_shrunken_centroids_agree_with_single_masks_in_every_bit() ->
                 one = alone[m % 2].evaluate_splits(masks[m : m + 1], 7)
                 np.testing.assert_array_equal(one[0], together[m])
             assert counted["tabled_masks"] > 0
+
+
+def test_neighborhoods_of_shrunken_centroids_agree_with_single_masks_in_every_bit() -> None:
+    """Of odd and even sizes, medians that tie, flips between the two middle spreads, scalers."""
+    cases: list[tuple[Any, int]] = [
+        (NearestCentroid(shrink_threshold=0.3), 0),
+        (NearestCentroid(shrink_threshold=1.0, priors="empirical"), 1),
+        (make_pipeline(StandardScaler(), NearestCentroid(shrink_threshold=0.5)), 2),
+        (make_pipeline(RobustScaler(), NearestCentroid(shrink_threshold=0.5)), 3),
+    ]
+    for model, kind in cases:
+        X, y = _table(41, 90, 3, kind)
+        if kind == 1:
+            X = np.round(X)  # spreads and distances that tie
+        if kind == 2:
+            X[:, :60] = 4.0  # spreads of nothing, medians too
+        n_declined = 0
+        for size in (0, 1, 2, 3, 6, 7, 30, 31):
+            base = np.zeros(90, bool)
+            base[np.random.default_rng(size).choice(90, size, replace=False)] = True
+            near = Masks.neighbors(base, 90)
+            options = {"resample": True, "n_repeats": 2} if size % 2 else {}
+            cores = [compile(model, X, y, cv=4, n_jobs=1, **options)._core for _ in range(3)]
+            seeds, score = np.full(90, 5, np.uint64), _core.Score("accuracy")
+            declined = np.zeros((3, 90), bool)
+            words = Masks.from_bool(near.to_bool()).words
+            found = cores[0].evaluate_flips(
+                near.base, near.indices, near.indptr, seeds, score, 2, declined[0]
+            )
+            assert cores[0].counters()["tabled_masks"] == 0
+            together = cores[1].evaluate(words, seeds, score, 1, declined[1])
+            np.testing.assert_array_equal(together, found)
+            if size > 2:
+                assert cores[1].counters()["tabled_masks"] == 90
+            for m in range(0, 90, 5):
+                one = cores[2].evaluate(words[[m]], seeds[:1], score, 1, declined[2, m : m + 1])
+                np.testing.assert_array_equal(one[0], found[m])
+            np.testing.assert_array_equal(declined[1], declined[0])
+            np.testing.assert_array_equal(declined[2, ::5], declined[0, ::5])
+            n_declined += declined[0].sum()
+        assert (n_declined > 0) == (kind == 2)
+
+
+def test_flips_of_shrunken_centroids_are_scikit_learns(one_blas_thread: None) -> None:
+    X, y = _table(41, 30, 3, 4)
+    for size in (4, 7):
+        base = np.arange(30) < size
+        for model in (
+            NearestCentroid(shrink_threshold=0.3),
+            make_pipeline(StandardScaler(), NearestCentroid(shrink_threshold=0.6)),
+        ):
+            near = Masks.neighbors(base, 30)
+            fitness = compile(model, X, y, cv=3, n_jobs=1)
+            found = fitness.evaluate_splits(near)
+            expected = [
+                cross_val_score(model, X[:, mask], y, cv=fitness.splits())
+                for mask in near.to_bool()
+            ]
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_many_samples_need_no_gram_matrix(one_blas_thread: None) -> None:

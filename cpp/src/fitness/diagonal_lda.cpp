@@ -250,14 +250,4 @@ void DiagonalFitness::values(const double* costs, double* out) const {
   }
 }
 
-// The flips of shrunken means are measured one by one.
-bool DiagonalFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
-                                         std::size_t n_masks, const TargetSplits& at,
-                                         const Scorer& scorer, int n_threads, double* scores,
-                                         bool* declined) {
-  if (settings_.shrink > 0) return false;
-  return AdditiveFitness::evaluate_neighbors(base, flips, n_masks, at, scorer, n_threads, scores,
-                                             declined);
-}
-
 }  // namespace bitsieve

@@ -171,41 +171,51 @@ double DiagonalFitness::median_of(const Folds& folds, const Word* mask, std::siz
 void DiagonalFitness::reference_params(const State& state, double* params) const {
   if (settings_.shrink == 0) return;
   const Folds& folds = static_cast<const Folds&>(state);
-  std::copy(folds.middle.begin(), folds.middle.end(), params);
+  for (std::size_t s = 0; s < folds.middle.size(); ++s) params[s * per_split] = folds.middle[s];
+}
+
+std::vector<double> DiagonalFitness::spreads_of(const Folds& folds, const TargetSplits& at,
+                                                const std::vector<std::int32_t>& features) const {
+  const std::size_t k = features.size(), n_splits = at.splits.n_splits;
+  Scratch values, scratch;
+  Moments moments;
+  std::vector<double> out(n_splits * k);
+  std::size_t first = 0;
+  for_each_block(folds, features.data(), k, values, [&](const FeatureBlock& block) {
+    for (std::size_t s = 0; s < n_splits; ++s) {
+      measure_block(folds, block, s, moments, scratch);
+      for (std::size_t l = 0; l < block.n; ++l) {
+        out[s * k + first + l] = std::sqrt(moments.within[l]) * moments.inverse[l];
+      }
+    }
+    first += block.n;
+  });
+  return out;
 }
 
 // The median of s over the mask's features, by split.
 void DiagonalFitness::measure(const State& state, const TargetSplits& at,
                               const std::vector<std::int32_t>& features, double* params,
-                              Scratch& scratch) const {
+                              Scratch&) const {
   if (settings_.shrink == 0) return;
   const Folds& folds = static_cast<const Folds&>(state);
   const std::size_t k = features.size(), n_splits = at.splits.n_splits;
   if (!folds.spreads.empty()) {
     std::vector<Word> mask(n_words(), 0);
     for (const std::int32_t f : features) set_bit(mask.data(), static_cast<std::size_t>(f));
-    for (std::size_t s = 0; s < n_splits; ++s) params[s] = median_of(folds, mask.data(), k, s);
+    for (std::size_t s = 0; s < n_splits; ++s) {
+      params[s * per_split] = median_of(folds, mask.data(), k, s);
+    }
     return;
   }
-  Scratch values;
-  Moments moments;
-  std::vector<double> spreads(n_splits * k);
-  std::size_t first = 0;
-  for_each_block(state, features.data(), k, values, [&](const FeatureBlock& block) {
-    for (std::size_t s = 0; s < n_splits; ++s) {
-      measure_block(folds, block, s, moments, scratch);
-      for (std::size_t l = 0; l < block.n; ++l) {
-        spreads[s * k + first + l] = std::sqrt(moments.within[l]) * moments.inverse[l];
-      }
-    }
-    first += block.n;
-  });
+  std::vector<double> spreads = spreads_of(folds, at, features);
   for (std::size_t s = 0; s < n_splits; ++s) {
     const auto begin = spreads.begin() + static_cast<std::ptrdiff_t>(s * k);
     const auto end = begin + static_cast<std::ptrdiff_t>(k);
     const auto middle = begin + static_cast<std::ptrdiff_t>(k / 2);
     std::nth_element(begin, middle, end);
-    params[s] = k % 2 == 1 ? *middle : (*std::max_element(begin, middle) + *middle) / 2;
+    params[s * per_split] =
+        k % 2 == 1 ? *middle : (*std::max_element(begin, middle) + *middle) / 2;
   }
 }
 
@@ -226,7 +236,7 @@ bool DiagonalFitness::keeps_a_mean(const Folds& folds, const std::vector<std::in
         const double share = settings_.shrink * std::sqrt(1 / size - 1 / folds.n_train[s]);
         for (std::size_t l = 0; l < block.n; ++l) {
           const double apart = std::abs(moments.mean[c * lanes + l] - moments.centre[l]);
-          const double reach = std::sqrt(moments.within[l]) + params[s] / moments.inverse[l];
+          const double reach = std::sqrt(moments.within[l]) + params[s * per_split] / moments.inverse[l];
           if (apart > share * reach) keeps[s] = 1;
         }
       }
@@ -242,12 +252,17 @@ bool DiagonalFitness::declines(const State& state, const TargetSplits& at,
   if (folds.is_refused) return true;
   const std::size_t n_splits = at.splits.n_splits;
   for (std::size_t s = 0; s < n_splits && settings_.shrink > 0; ++s) {
-    if (!(params[s] > 0)) return true;
+    if (!(params[s * per_split] > 0)) return true;
   }
   if (settings_.shrink > 0 && settings_.kind == Outputs::Kind::decisions &&
       !keeps_a_mean(folds, features, params, n_splits)) {
     return true;
   }
+  return loses(folds, at, features);
+}
+
+bool DiagonalFitness::loses(const Folds& folds, const TargetSplits& at,
+                            const std::vector<std::int32_t>& features) const {
   if (!may_lose(folds)) return false;
   if (!folds.lost.empty()) {
     return std::any_of(features.begin(), features.end(), [&](std::int32_t f) {
@@ -257,22 +272,13 @@ bool DiagonalFitness::declines(const State& state, const TargetSplits& at,
   Scratch values, scratch;
   Moments moments;
   unsigned lost = 0;
-  for_each_block(state, features.data(), features.size(), values, [&](const FeatureBlock& block) {
-    for (std::size_t s = 0; s < n_splits && lost == 0; ++s) {
+  for_each_block(folds, features.data(), features.size(), values, [&](const FeatureBlock& block) {
+    for (std::size_t s = 0; s < at.splits.n_splits && lost == 0; ++s) {
       measure_block(folds, block, s, moments, scratch);
       lost |= lost_lanes(folds, block, s, moments);
     }
   });
   return lost != 0;
-}
-
-bool DiagonalFitness::may_decline_near(const State& state, const TargetSplits& at,
-                                       const std::vector<std::int32_t>& base, std::int32_t flip,
-                                       const double* params) const {
-  std::vector<std::int32_t> all = base;
-  all.push_back(flip);
-  static_cast<void>(params);
-  return declines(state, at, all, nullptr);
 }
 
 }  // namespace bitsieve

@@ -115,12 +115,16 @@ class AdditiveFitness : public MaskFitness {
   virtual void measure(const State& state, const TargetSplits& at,
                        const std::vector<std::int32_t>& features, double* params,
                        Scratch& scratch) const;
-  // What else is known of a mask whose sums others are near to: measure(), and more if need be.
+  // What else is known of a mask whose sums others are near to: measure(), and more if need be. A
+  // model whose neighbors' parameters take few values has a base for each of them: params[n_bases]
+  // [n_splits][n_params]. Neighbors are then told by the base whose parameters are theirs, in every
+  // bit, and those that have none by exact sums of their own.
+  virtual std::size_t n_bases() const { return 1; }
   virtual void measure_base(const State& state, const TargetSplits& at,
                             const std::vector<std::int32_t>& features, double* params,
                             Scratch& scratch) const;
   // The parameters of masks that are one flip from that base, a lane each:
-  // params[n_splits][n_params][lanes], which hold the base's at first. joins[lane]: the feature is
+  // params[n_splits][n_params][lanes], which hold the (first) base's at first. joins[lane]: the feature is
   // not in the base.
   virtual void measure_flips(const State& state, const TargetSplits& at,
                              const std::vector<std::int32_t>& base, const FeatureBlock& flips,

@@ -49,13 +49,22 @@ class DiagonalFitness : public AdditiveFitness {
     const std::size_t n_classes = target().n_classes;
     return is_reference && settings_.shrink > 0 ? Sums{n_classes, 3 * n_classes} : Sums{};
   }
-  std::size_t n_params() const override { return settings_.shrink > 0 ? 1 : 0; }
+  // The median, and of the mask that others are near to the spreads below, at and above its middle.
+  std::size_t n_params() const override { return settings_.shrink > 0 ? per_split : 0; }
+  // One flip moves the median up or down, mostly to one of two values.
+  std::size_t n_bases() const override { return settings_.shrink > 0 ? 2 : 1; }
   std::unique_ptr<State> make_state(const TargetSplits& at) const override;
   void survey(State& state, const TargetSplits& at, int n_threads) const override;
   void reference_params(const State& state, double* params) const override;
   void measure(const State& state, const TargetSplits& at,
                const std::vector<std::int32_t>& features, double* params,
                Scratch& scratch) const override;
+  void measure_base(const State& state, const TargetSplits& at,
+                    const std::vector<std::int32_t>& features, double* params,
+                    Scratch& scratch) const override;
+  void measure_flips(const State& state, const TargetSplits& at,
+                     const std::vector<std::int32_t>& base, const FeatureBlock& flips,
+                     const bool* joins, double* params, Scratch& scratch) const override;
   bool declines(const State& state, const TargetSplits& at,
                 const std::vector<std::int32_t>& features, const double* params) const override;
   bool may_decline_near(const State& state, const TargetSplits& at,
@@ -81,6 +90,8 @@ class DiagonalFitness : public AdditiveFitness {
                           double* scores, bool* declined) override;
 
  private:
+  static constexpr std::size_t per_split = 4;  // parameters
+
   struct Folds;  // a state
   struct Moments;
 
@@ -94,6 +105,11 @@ class DiagonalFitness : public AdditiveFitness {
   void measure_scales(const Folds& folds, const FeatureBlock& block, double* out) const;
   // Whether there may be features in whose masks all digits are lost.
   bool may_lose(const Folds& folds) const;
+  bool loses(const Folds& folds, const TargetSplits& at,
+             const std::vector<std::int32_t>& features) const;
+  // [n_splits][features] of the features' spreads, of each split in their order.
+  std::vector<double> spreads_of(const Folds& folds, const TargetSplits& at,
+                                 const std::vector<std::int32_t>& features) const;
   void rank_spreads(Folds& folds, const TargetSplits& at, int n_threads) const;
   double median_of(const Folds& folds, const Word* mask, std::size_t k, std::size_t split) const;
   bool keeps_a_mean(const Folds& folds, const std::vector<std::int32_t>& features,
