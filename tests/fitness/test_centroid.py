@@ -183,18 +183,18 @@ def test_tables_gram_matrices_and_flips_name_the_same_classes(isa: str, kind: st
     np.testing.assert_array_equal(fitness["all"].evaluate_splits(near.to_bool()), expected)
 
 
-def test_a_batch_of_masks_near_one_another_goes_by_gram_matrices() -> None:
-    X, y = _table(48, 90, 3, 5)
+def test_a_batch_of_masks_near_one_another_goes_by_gram_matrices(one_blas_thread: None) -> None:
+    X, y = _table(300, 90, 3, 5)
     rng = np.random.default_rng(0)
     apart = rng.random((16, 90)) < 0.5
     near = apart[0] ^ (rng.random((16, 90)) < 0.02)
+    cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=11, random_state=0)
     for masks, n_tabled in ((near, 0), (apart, 16)):
-        cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
         fitness = compile(NearestCentroid(), X, y, cv=cv, n_jobs=1)
         found = fitness.evaluate_splits(masks)
         assert fitness._core.counters()["tabled_masks"] == n_tabled
-        expected = _expected(X, y, masks, fitness.splits())
-        np.testing.assert_array_equal(found, expected)
+        expected = _expected(X, y, masks[:2], fitness.splits())
+        np.testing.assert_array_equal(found[:2], expected)
 
 
 def test_what_float32_loses_decides_nothing() -> None:
