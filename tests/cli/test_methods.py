@@ -225,7 +225,7 @@ def test_features_that_cannot_be(table: Path) -> None:
         (["--feature-groups", "groups.txt"],
          "--feature-groups groups.txt line 2: 'g1' is in the group of line 1 already"),
         (["--feature-groups", "other.txt"],
-         "--feature-groups other.txt line 2 names 'd1', which is no feature: did you mean 'c1'"),
+         "--feature-groups other.txt line 2 names 'd1', which is no feature: there are 'g0"),
         (["--start", "nonsense"], "--start nonsense is no start of --method bspsa, no filter and"),
         (["--start", "@none.txt"], "--start none.txt: no such file"),
         (["--n-features", "few"], "--n-features must be a whole number from 1 on, or a range"),

@@ -116,4 +116,4 @@ def test_a_search_of_one_iteration_shows_its_point() -> None:
     assert below.get_xlim() == (-0.5, 0.5) == above.get_xlim()
     assert [below.lines[0].get_marker(), above.lines[0].get_marker()] == ["o", "o"]
     assert below.get_xticks().tolist() == [0]
-    assert plot_convergence(convergence_info(_history(2))).axes[1].lines[0].get_marker() == "None"
+    assert plot_convergence(convergence_info(_history(2))).axes[1].lines[0].get_marker() == ""
