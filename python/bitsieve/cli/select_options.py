@@ -151,6 +151,18 @@ def _words_of_start() -> str:
     return "".join(f"; {text}" for text in words)
 
 
+def _default_of(option: str) -> str:
+    """Return what an option of the searches is where it is not typed, in words."""
+    searches = [method for method in METHODS if method.selector is not None]
+    usual = searches[0].defaults[option]
+    others = [
+        f"{method.defaults[option]} ({method.name})"
+        for method in searches
+        if method.defaults[option] != usual
+    ]
+    return ", ".join([str(usual), *others])
+
+
 def _takers(option: str) -> str:
     """Return the searches that take an option, in words, or "" where all of them do."""
     searches = [method for method in METHODS if method.selector is not None]
@@ -317,8 +329,8 @@ Covariates = Annotated[
 Estimator = Annotated[
     str | None,
     typer.Option(
-        help="1nn (if not given), 3nn, 5nn, knn:K, centroid, nb, bernoulli, dlda, lda, ridge, "
-        "logistic, svm or tree.",
+        help="1nn, 3nn, 5nn, knn:K, centroid, nb, bernoulli, dlda, lda, ridge, logistic, svm or "
+        f"tree; {_default_of('estimator')} if not given.",
         rich_help_panel=_OF_SEARCHES,
     ),
 ]
@@ -389,8 +401,8 @@ MaxIter = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help=f"Iterations at most{_takers('max-iter')}; if not given, 1000 below 100 features, "
-        "3000 from there on.",
+        help=f"Iterations at most{_takers('max-iter')}; if not given, those of the method (bspsa: "
+        "1000 below 100 features, 3000 from there on).",
         rich_help_panel=_OF_SEARCHES,
     ),
 ]
@@ -415,7 +427,8 @@ Patience = Annotated[
     typer.Option(
         min=0,
         help=f"Iterations without a new best before it stops{_takers('patience')}; if not given, "
-        "a quarter of those at most, but 100 at least; 0 never gives up.",
+        "that of the method (bspsa: a quarter of those at most, but 100 at least); 0 never gives "
+        "up.",
         rich_help_panel=_OF_SEARCHES,
     ),
 ]

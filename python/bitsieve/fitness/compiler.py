@@ -94,7 +94,7 @@ def compile(
     -------
     Fitness
         Its ``kernel`` tells what serves the estimator. Where scikit-learn does, ``kernel`` is
-        None, ``fallback_reason`` says why, and the logger ``bitsieve`` too (at the level INFO).
+        None and ``fallback_reason`` says why. The logger ``bitsieve`` says either (INFO).
 
     Raises
     ------
