@@ -365,6 +365,7 @@ class BernoulliFitness(MaskFitness):
         fit_prior: bool,
         log_prior: NDArray[np.float64],
         threshold: float,
+        scaler: ScalerOptions = ...,
     ) -> None: ...
 
 class MultinomialFitness(MaskFitness):
@@ -381,6 +382,7 @@ class MultinomialFitness(MaskFitness):
         fit_prior: bool,
         log_prior: NDArray[np.float64],
         complement: bool,
+        scaler: ScalerOptions = ...,
     ) -> None: ...
 
 class CategoricalFitness(MaskFitness):

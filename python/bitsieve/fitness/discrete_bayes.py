@@ -13,6 +13,8 @@ from bitsieve import _core
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.options import Problem
+from bitsieve.fitness.pipelines import scaler_options
+from bitsieve.fitness.refusals import refusal_of_single
 
 __all__ = ["KERNEL", "BernoulliFitness", "CategoricalFitness", "MultinomialFitness"]
 
@@ -23,6 +25,7 @@ _PART = 1 << 20  # numbers of a table that are looked at at a time
 _LEAST_SHARE = 1e-6
 # So have counts of a complement, all less those of a class, where they are not whole numbers.
 _LEAST_REST = 1e-7
+_LARGEST_RANGE = 1e30  # of a scaler
 
 
 class _DiscreteFitness(CompiledFitness):
@@ -75,7 +78,11 @@ class BernoulliFitness(_DiscreteFitness):
     _core_class = _core.BernoulliFitness
 
     def _settings(self) -> dict[str, Any]:
-        return {**super()._settings(), "threshold": _threshold(self.problem)}
+        return {
+            **super()._settings(),
+            "threshold": _threshold(self.problem),
+            "scaler": scaler_options(self.problem.scaler),
+        }
 
 
 class MultinomialFitness(_DiscreteFitness):
@@ -104,7 +111,11 @@ class MultinomialFitness(_DiscreteFitness):
 
     def _settings(self) -> dict[str, Any]:
         complement = type(self.problem.model).__name__ == "ComplementNB"
-        return {**super()._settings(), "complement": complement}
+        return {
+            **super()._settings(),
+            "complement": complement,
+            "scaler": scaler_options(self.problem.scaler),
+        }
 
 
 class CategoricalFitness(_DiscreteFitness):
@@ -145,6 +156,7 @@ class _Kernel:
         "ComplementNB": MultinomialFitness,
         "CategoricalNB": CategoricalFitness,
     }
+    takes_scaler = True
     estimators = tuple(f"sklearn.naive_bayes.{name}" for name in _classes)
 
     def make(self, problem: Problem) -> Fitness:
@@ -156,6 +168,8 @@ class _Kernel:
         reason = _refusal_of_smoothing(problem)
         if reason is None:
             reason = refusal_of_data(problem, ("classes", "probabilities"), weights=True)
+        if reason is None:
+            reason = _refusal_of_scaler(problem)
         if reason is None:
             reason = _REFUSALS[type(problem.model).__name__](problem)
         return reason
@@ -192,6 +206,27 @@ def _refusal_of_smoothing(problem: Problem) -> str | None:
     return None
 
 
+def _refusal_of_scaler(problem: Problem) -> str | None:
+    scaler, model = problem.scaler, type(problem.model).__name__
+    if scaler is None:
+        return None
+    if model == "CategoricalNB":  # which cuts what is scaled to whole numbers
+        return "a scaler before CategoricalNB has no kernel"
+    name = type(scaler).__name__
+    if name == "MinMaxScaler":
+        low, high = map(float, scaler.feature_range)
+        if max(abs(low), abs(high)) > _LARGEST_RANGE:
+            return f"feature_range={scaler.feature_range!r} has no kernel"
+        if low != 0 and model != "BernoulliNB":
+            return f"feature_range={scaler.feature_range!r} before {model} has no kernel"
+    elif name != "MaxAbsScaler" and model != "BernoulliNB":
+        if getattr(scaler, "with_mean", False) or getattr(scaler, "with_centering", False):
+            return f"{name} before {model} has no kernel: it leaves values that are negative"
+        if model == "ComplementNB":
+            return f"{name} before ComplementNB has no kernel"
+    return refusal_of_single(problem.table.X)
+
+
 def _weight(problem: Problem) -> float:
     weights = problem.options.sample_weight
     return float(problem.table.n_samples if weights is None else np.sum(weights))
@@ -220,11 +255,15 @@ def _refusal_of_complement(problem: Problem) -> str | None:
     if problem.model.norm is not False:
         return "norm=True has no kernel"
     alpha, whole = _alpha(problem.model), problem.options.sample_weight is None
-    totals = np.zeros(problem.table.n_features)
-    for X in _parts(problem):
-        totals += np.abs(X).sum(axis=0, dtype=np.float64)
-        whole = whole and not np.mod(X, 1).any()
-    largest = float(totals.max()) * _weight(problem) / problem.table.n_samples
+    if problem.scaler is not None:  # to a range
+        largest = _weight(problem) * float(getattr(problem.scaler, "feature_range", (0, 1))[1])
+        whole = False
+    else:
+        totals = np.zeros(problem.table.n_features)
+        for X in _parts(problem):
+            totals += np.abs(X).sum(axis=0, dtype=np.float64)
+            whole = whole and not np.mod(X, 1).any()
+        largest = float(totals.max()) * _weight(problem) / problem.table.n_samples
     if not (whole and largest < 2**53) and alpha < _LEAST_REST * largest:
         return (
             f"alpha={alpha:g} beside totals of {largest:g} has no kernel: it is lost in the "
