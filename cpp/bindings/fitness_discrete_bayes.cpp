@@ -36,11 +36,11 @@ std::unique_ptr<PyBernoulli> make_bernoulli(const std::shared_ptr<PyTable>& tabl
                                             std::size_t n_repeats, std::size_t n_folds,
                                             bool stratified, double alpha, bool fit_prior,
                                             const Numbers& log_prior, double threshold,
-                                            const ScalerOptions& scaler) {
+                                            const ScalerOptions& scaler, bool ascending) {
   require(!std::isnan(threshold), "threshold must be a number");
   return make_model<PyBernoulli, BernoulliFitness>(
       table, target, n_classes, n_repeats, n_folds, stratified,
-      make_options(alpha, fit_prior, log_prior, n_classes), threshold, scaler);
+      make_options(alpha, fit_prior, log_prior, n_classes), threshold, scaler, ascending);
 }
 
 std::unique_ptr<PyMultinomial> make_multinomial(const std::shared_ptr<PyTable>& table,
@@ -79,7 +79,8 @@ void define(Class&& model, Make make, Arguments... own) {
 
 void register_fitness_discrete_bayes(py::module_& module) {
   define(py::class_<PyBernoulli, PyFitness>(module, "BernoulliFitness"), &make_bernoulli,
-         py::arg("threshold"), py::arg("scaler") = ScalerOptions());
+         py::arg("threshold"), py::arg("scaler") = ScalerOptions(),
+         py::arg("ascending") = true);
   define(py::class_<PyMultinomial, PyFitness>(module, "MultinomialFitness"), &make_multinomial,
          py::arg("complement"), py::arg("scaler") = ScalerOptions());
   define(py::class_<PyCategorical, PyFitness>(module, "CategoricalFitness"), &make_categorical,

@@ -366,6 +366,7 @@ class BernoulliFitness(MaskFitness):
         log_prior: NDArray[np.float64],
         threshold: float,
         scaler: ScalerOptions = ...,
+        ascending: bool = ...,
     ) -> None: ...
 
 class MultinomialFitness(MaskFitness):

@@ -36,14 +36,17 @@ void make_costs(const double* weight, std::size_t n_classes, double* logs) {
 struct BernoulliFitness::Chances : Learnt {
   std::vector<double> yes, no;
   std::vector<std::size_t> begin;  // [n_splits][n_classes] of a count of 0
+  // After survey(), [n_features], where samples are not listed in ascending order.
+  std::vector<std::uint8_t> depends_on_order;
 };
 
 BernoulliFitness::BernoulliFitness(std::shared_ptr<const Table> table, Target target,
                                    SplitSource source, DiscreteOptions options, double threshold,
-                                   const ScalerOptions& scaler)
+                                   const ScalerOptions& scaler, bool ascending)
     : DiscreteBayesFitness(std::move(table), std::move(target), std::move(source),
                            std::move(options), scaler),
-      threshold_(threshold) {}
+      threshold_(threshold),
+      ascending_(ascending) {}
 
 std::unique_ptr<AdditiveFitness::State> BernoulliFitness::make_state(const TargetSplits& at) const {
   auto chances = std::make_unique<Chances>();
@@ -80,8 +83,8 @@ void BernoulliFitness::measure_scales(const std::int32_t* features, std::size_t 
   });
 }
 
-// A column by itself scikit-learn adds up in another order than columns side by side: its mean and
-// its scale may differ from ours by what rounding gives. Whole numbers have the same mean.
+// Whether mean and scale, which may differ from ours by what rounding gives, tell on which side of the
+// threshold a value is. Whole numbers have the same mean in any order.
 bool BernoulliFitness::depends_on_order(const Splits& splits, std::int32_t feature) const {
   const ScalerOptions& standard = scaler().options();
   const std::size_t n = target().codes.size(), n_splits = splits.n_splits;
@@ -113,19 +116,31 @@ bool BernoulliFitness::depends_on_order(const Splits& splits, std::int32_t featu
   return false;
 }
 
+void BernoulliFitness::survey(State& state, const TargetSplits& at, int n_threads) const {
+  DiscreteBayesFitness::survey(state, at, n_threads);
+  if (!is_standard() || ascending_) return;
+  std::vector<std::uint8_t> depends(table().view().n_features);
+  parallel_for(depends.size(), n_threads, [&](std::size_t f) {
+    depends[f] = depends_on_order(at.splits, static_cast<std::int32_t>(f)) ? 1 : 0;
+  });
+  static_cast<Chances&>(state).depends_on_order = std::move(depends);
+}
+
 bool BernoulliFitness::declines(const State& state, const TargetSplits& at,
                                 const std::vector<std::int32_t>& features,
                                 const double* params) const {
   if (DiscreteBayesFitness::declines(state, at, features, params)) return true;
-  const bool is_standard = scaler().options().kind == ScalerOptions::Kind::standard;
-  return is_standard && features.size() == 1 && depends_on_order(at.splits, features[0]);
+  if (!is_standard() || (ascending_ && features.size() > 1)) return false;
+  const std::vector<std::uint8_t>& known = static_cast<const Chances&>(state).depends_on_order;
+  return std::any_of(features.begin(), features.end(), [&](std::int32_t f) {
+    return known.empty() ? depends_on_order(at.splits, f) : known[static_cast<std::size_t>(f)] != 0;
+  });
 }
 
 bool BernoulliFitness::may_decline_near(const State& state, const TargetSplits& at,
                                         const std::vector<std::int32_t>& base, std::int32_t flip,
                                         const double* params) const {
-  const bool is_standard = scaler().options().kind == ScalerOptions::Kind::standard;
-  return (is_standard && base.size() <= 2) ||
+  return (is_standard() && (!ascending_ || base.size() <= 2)) ||
          DiscreteBayesFitness::may_decline_near(state, at, base, flip, params);
 }
 

@@ -15,6 +15,7 @@ from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.pipelines import scaler_options
 from bitsieve.fitness.refusals import refusal_of_single
+from bitsieve.fitness.splits import FixedSplits
 
 __all__ = ["KERNEL", "BernoulliFitness", "CategoricalFitness", "MultinomialFitness"]
 
@@ -50,7 +51,7 @@ class _DiscreteFitness(CompiledFitness):
 
 
 class BernoulliFitness(_DiscreteFitness):
-    """scikit-learn's ``BernoulliNB``; see :class:`Fitness`.
+    """scikit-learn's ``BernoulliNB``, behind a scaler too; see :class:`Fitness`.
 
     A class's joint log likelihood is a sum over the features of the mask, of log p or log(1 - p)
     by the bit of the sample, so that a batch of masks adds up terms that are made once. Sums in
@@ -58,6 +59,11 @@ class BernoulliFitness(_DiscreteFitness):
     are made in float64 by scikit-learn's formulas, features in ascending order. Of classes that
     are equal there the first is predicted; where two classes tie exactly, scikit-learn's choice is
     a matter of its rounding.
+
+    Behind a scaler a bit is told by the value that scikit-learn's transform rounds to. After a
+    ``StandardScaler`` that depends on the order in which samples are added up: masks of a single
+    feature, and all masks where a split lists its training samples in another than ascending
+    order, are scikit-learn's if a value is that near to the threshold.
 
     Parameters
     ----------
@@ -82,11 +88,14 @@ class BernoulliFitness(_DiscreteFitness):
             **super()._settings(),
             "threshold": _threshold(self.problem),
             "scaler": scaler_options(self.problem.scaler),
+            "ascending": _trains_in_order(self.problem),
         }
 
 
 class MultinomialFitness(_DiscreteFitness):
     """scikit-learn's ``MultinomialNB`` and ``ComplementNB(norm=False)``; see :class:`Fitness`.
+
+    Behind a scaler too, where that leaves the training values at zero or above.
 
     Sums as of :class:`BernoulliFitness`, of x log(count + alpha), and the totals of samples and
     classes over the mask, of which the logarithms are taken mask by mask. A mask with a column of
@@ -187,6 +196,14 @@ def _threshold(problem: Problem) -> float:
     if problem.table.X.dtype == np.float32 and not isinstance(threshold, np.generic):
         return float(np.float32(threshold))
     return float(threshold)
+
+
+def _trains_in_order(problem: Problem) -> bool:
+    """Tell whether all training parts list their samples in ascending order."""
+    splits = problem.splits
+    if not isinstance(splits, FixedSplits):
+        return True
+    return all((np.diff(train) > 0).all() for train, _ in splits.pairs)
 
 
 def _refusal_of_smoothing(problem: Problem) -> str | None:

@@ -110,14 +110,17 @@ class DiscreteBayesFitness : public AdditiveFitness {
 
 class BernoulliFitness : public DiscreteBayesFitness {
  public:
-  // A value above the threshold is a one. A feature by itself behind a standard scaler is declined
-  // where the order of scikit-learn's additions, another one there, may tell on which side of the
-  // threshold a value is.
+  // A value above the threshold is a one. scikit-learn's standard scaler adds samples up in the order
+  // that the splits list them in, of a column by itself in yet another one. Where that is not ours
+  // (`ascending`: splits list training samples in ascending order) a mask is declined if a value is so
+  // near to the threshold that rounding tells its side.
   BernoulliFitness(std::shared_ptr<const Table> table, Target target, SplitSource source,
-                   DiscreteOptions options, double threshold, const ScalerOptions& scaler = {});
+                   DiscreteOptions options, double threshold, const ScalerOptions& scaler = {},
+                   bool ascending = true);
 
  protected:
   std::unique_ptr<State> make_state(const TargetSplits& at) const override;
+  void survey(State& state, const TargetSplits& at, int n_threads) const override;
   bool declines(const State& state, const TargetSplits& at,
                 const std::vector<std::int32_t>& features, const double* params) const override;
   bool may_decline_near(const State& state, const TargetSplits& at,
@@ -140,7 +143,12 @@ class BernoulliFitness : public DiscreteBayesFitness {
                    std::size_t split, double* counts) const;
   bool depends_on_order(const Splits& splits, std::int32_t feature) const;
 
+  bool is_standard() const {
+    return scaler().options().kind == ScalerOptions::Kind::standard;
+  }
+
   double threshold_;
+  bool ascending_;
 };
 
 class MultinomialFitness : public DiscreteBayesFitness {
