@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.model_selection import (
     LeaveOneOut,
     RepeatedStratifiedKFold,
-    ShuffleSplit,
     StratifiedKFold,
     StratifiedShuffleSplit,
     cross_val_score,
@@ -116,7 +115,10 @@ def _assert_predicts_as_the_twin(fitness: Any, masks: Any, weights: Any = None) 
 
 @pytest.mark.parametrize("pipeline", [*BITS, *COUNTS], ids=_id)
 def test_it_is_scikit_learns(pipeline: Pipeline, one_blas_thread: None) -> None:
-    for n, p, cv in ((52, 24, StratifiedKFold(4)), (40, 60, StratifiedShuffleSplit(2, random_state=0, test_size=0.3))):
+    for n, p, cv in (
+        (52, 24, StratifiedKFold(4)),
+        (40, 60, StratifiedShuffleSplit(2, random_state=0, test_size=0.3)),
+    ):
         X, y = _table(pipeline, n, p)
         masks, splits = _masks(p, 4), list(cv.split(X, y))
         for scoring in ("neg_log_loss", "f1_macro"):
@@ -280,7 +282,7 @@ def test_sides_of_a_threshold_one_rounding_apart() -> None:
         (RobustScaler(), np.inf),
     ):
         X = np.zeros((42, 2))
-        X[:2] = rng.normal(size=(2, 2)) + [[0.0, 1e6]]
+        X[:2] = rng.normal(size=(2, 2)) + np.array([0.0, 1e6])
         fitted = clone(scaler).fit(X[:2])
         first = fitted.inverse_transform([[min(threshold, 9.0)] * 2])
         X[2:] = first + np.spacing(first) * np.arange(-20, 20)[:, None]
@@ -336,7 +338,12 @@ def test_what_it_does_not_serve() -> None:
         (MinMaxScaler(), BernoulliNB(binarize=None), X, "binarize=None behind a scaler has no"),
         (MinMaxScaler((0, 1e31)), BernoulliNB(), X, "feature_range=(0, 1e+31) has no kernel"),
         (MinMaxScaler((1, 2)), MultinomialNB(), X, "feature_range=(1, 2) before MultinomialNB has"),
-        (StandardScaler(), MultinomialNB(), X, "StandardScaler before MultinomialNB has no kernel:"),
+        (
+            StandardScaler(),
+            MultinomialNB(),
+            X,
+            "StandardScaler before MultinomialNB has no",
+        ),
         (RobustScaler(), ComplementNB(), X, "RobustScaler before ComplementNB has no kernel: it"),
         (StandardScaler(with_mean=False), ComplementNB(), X, "StandardScaler before ComplementNB"),
         (MinMaxScaler(), ComplementNB(alpha=1e-7), X, "alpha=1e-07 beside totals of 30 has no"),
@@ -351,7 +358,11 @@ def test_what_it_does_not_serve() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["sonar", "vehicle", *(pytest.param(each, marks=pytest.mark.slow) for each in ("khan", "pcmac"))],
+    [
+        "sonar",
+        "vehicle",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("khan", "pcmac")),
+    ],
 )
 def test_real_data(dataset: Any, name: str, one_blas_thread: None) -> None:
     X, y, _ = dataset(name)
