@@ -44,7 +44,7 @@ from sklearn.model_selection import KFold, RepeatedStratifiedKFold, cross_val_sc
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import RobustScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
@@ -131,6 +131,9 @@ MODELS = (
         neighbors_seconds=0.1,
     ),
     Model("scaler + NearestCentroid", scaled(NearestCentroid()), None, "float32"),
+    Model("scaler + BernoulliNB", scaled(BernoulliNB()), None, "bytes", _sums_of_four),
+    Model("min-max + MultinomialNB", scaled(MultinomialNB(), MinMaxScaler()), None, "bytes",
+          _sums_of_four),
     Model("scaler + RidgeClassifier", scaled(RidgeClassifier()), 30, "float64", _gram_a_split),
     Model("scaler + SVC linear", scaled(SVC(kernel="linear")), None, "float64", _gram_a_split),
     Model("scaler + LinearSVC", scaled(LinearSVC(random_state=0)), None, "float64", _gram_a_split),
