@@ -159,26 +159,22 @@ bool LdaFitness::solve_primal(Own& own) const {
   }
   if (!settings_.svd || n_present == 2) return true;
 
-  // scikit-learn leaves out directions between the classes that are short beside the longest. One of
-  // them, the shortest, is zero always.
+  // scikit-learn leaves out directions between the classes that are short beside the longest. Some of
+  // them, the shortest, are zero always.
   for (std::size_t c = 0; c < n_present; ++c) {
     for (std::size_t d = 0; d < n_present; ++d) {
       own.between[c * n_present + d] *= std::sqrt(own.prior[c] * own.prior[d]);
     }
   }
   diagonalize_classes(own.between, n_present);
-  double most = 0;
-  std::size_t least = 0;
-  for (std::size_t c = 0; c < n_present; ++c) {
-    const double value = own.between[c * n_present + c];
-    most = std::max(most, value);
-    if (value < own.between[least * n_present + least]) least = c;
-  }
-  if (!(most > 0)) return false;
+  std::vector<double>& lengths = offsets;
+  for (std::size_t c = 0; c < n_present; ++c) lengths[c] = own.between[c * (n_present + 1)];
+  std::sort(lengths.begin(), lengths.end());
+  if (!(lengths.back() > 0)) return false;
   const double cut = settings_.tol * settings_.tol * (1 + lda_rank_margin);
-  for (std::size_t c = 0; c < n_present; ++c) {
-    const double ratio = own.between[c * n_present + c] / most;
-    if (c != least && ratio > 1e-13 && ratio <= cut) return false;
+  for (std::size_t c = first_length(n_present, k); c < n_present; ++c) {
+    const double ratio = lengths[c] / lengths.back();
+    if (ratio > 1e-13 && ratio <= cut) return false;
   }
   return true;
 }

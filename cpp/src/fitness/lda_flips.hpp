@@ -9,6 +9,20 @@
 
 namespace bitsieve {
 
+namespace lda_detail {
+
+constexpr std::size_t lanes = 16;  // features side by side
+constexpr double rounding_steps = 64;  // roundings of size 1 behind each of n + k additions
+
+using Lanes = double[lanes];
+
+inline double* grow(AlignedVector<double>& buffer, std::size_t size) {
+  if (buffer.size() < size) buffer.resize(size);
+  return buffer.data();
+}
+
+}  // namespace lda_detail
+
 // Of a split, in the basis Q of the eigenvectors of the base mask's scatter A = Q L Q'. Without
 // shrinkage features are measured in units of their spread within the classes, so that A has a unit
 // diagonal.

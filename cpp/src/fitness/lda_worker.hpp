@@ -1,6 +1,7 @@
 // What a thread of a linear discriminant analysis owns.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,6 +23,12 @@ constexpr double lda_rank_margin = 1e-4;         // of what scikit-learn measure
 
 // Eigenvalues of a symmetric matrix of a few classes, by Jacobi rotations, in its diagonal.
 void diagonalize_classes(std::vector<double>& a, std::size_t n);
+
+// Class means and their mean lie in a space of fewer directions than classes, or than features: the
+// first of the sorted lengths that need not be zero.
+inline std::size_t first_length(std::size_t n_present, std::size_t k) {
+  return n_present - std::min(n_present - 1, k);
+}
 
 }  // namespace lda_detail
 

@@ -91,8 +91,8 @@ class LdaFitness : public SolverFitness {
                   std::size_t count, const TargetSplits& at, const Scorer& scorer, FlipScratch& own,
                   double* scores, char* open) const;
   void find_short(const FlipSplit& split, std::size_t k, std::size_t ld, const double* inverse,
-                  const double* pivot, const double* change, const double* bound, double cut,
-                  FlipScratch& own, double* unsure) const;
+                  const double* pivot, const double* change, const double* bound, const bool* joins,
+                  double cut, FlipScratch& own, double* unsure) const;
   void decide(const FlipSplit& split, const double* differences, const double* bound,
               std::int32_t* codes, double* unsure) const;
 
