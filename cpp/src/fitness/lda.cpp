@@ -14,7 +14,8 @@ LdaFitness::LdaFitness(std::shared_ptr<const Table> table, Target target, SplitS
                        LdaSettings settings, const ScalerOptions& scaler)
     : SolverFitness(std::move(table), std::move(target), std::move(source)),
       settings_(std::move(settings)),
-      scales_(this->table(), scaler, FoldScales::Origin::middle) {
+      scales_(this->table(), scaler, FoldScales::Origin::middle),
+      moments_(this->table(), this->target()) {
   require_classes();
   if (!kernels().has_fma) {
     throw std::invalid_argument("the instruction set has no fused multiply-add");
@@ -30,56 +31,73 @@ std::unique_ptr<MaskFitness::Worker> LdaFitness::make_worker() const {
 void LdaFitness::forget_states() {
   SolverFitness::forget_states();
   scales_.forget();
+  moments_.forget();
+  leave_behind(amplitudes_);
   columns_ = nullptr;
 }
 
 void LdaFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs) {
   MaskFitness::prepare(batch, n_threads, costs);
   columns_ = &gram_.columns(n_threads);
+  if (batch.n_masks == 0) return;
+  const TargetSplits at = splits_for(batch.seeds[0], *workers(n_threads)[0]);
+  const TargetSplits* shared = shares_splits(batch) ? &at : nullptr;
+  const auto by_moments = [&](std::size_t m) {
+    const std::size_t k = count_bits(batch.masks + m * n_words(), n_words());
+    return is_by_moments(k, at.splits);
+  };
+  bool moments = shared == nullptr;  // other splits may go other ways
+  for (std::size_t m = 0; m < batch.n_masks && !moments; ++m) moments = by_moments(m);
+  if (moments) {
+    measure_amplitudes(n_threads);
+    moments_.prepare(batch.masks, batch.n_masks, shared, n_threads);
+  }
   if (!scales_.is_none()) {
-    const std::uint64_t* seeds = batch.seeds;
-    if (shares_splits(batch)) {
-      const TargetSplits at = splits_for(seeds[0], *workers(n_threads)[0]);
-      scales_.prepare(batch.masks, batch.n_masks, &at, n_threads);
-    } else {
-      scales_.prepare(batch.masks, batch.n_masks, nullptr, n_threads);
-    }
+    scales_.prepare(batch.masks, batch.n_masks, shared, n_threads);
     return;
   }
   const bool any = std::any_of(costs.begin(), costs.end(), [&](std::size_t k) { return is_dual(k); });
   if (any && gram_.has_matrices()) gram_.plan(batch, n_threads, costs);
 }
 
-// Samples that train, class by class; false where scikit-learn refuses the training part.
+// What a split trains on, class by class; false where scikit-learn refuses the training part.
 bool LdaFitness::begin_split(const TargetSplits& at, std::size_t s, Own& own) const {
   const Splits& splits = at.splits;
-  const std::size_t n_classes = target().n_classes, n = table().view().n_samples;
+  const std::size_t n_classes = target().n_classes;
   own.present.clear();
-  own.train.clear();
   own.begin.assign(1, 0);
   for (auto* list : {&own.prior, &own.log_prior, &own.weight}) list->clear();
   own.tests.assign(splits.test_samples.begin() + splits.test_begin[s],
                    splits.test_samples.begin() + splits.test_begin[s + 1]);
   const double n_train = splits.n_train[s];
   for (std::size_t c = 0; c < n_classes; ++c) {
-    for (std::size_t i = 0; i < n; ++i) {
-      if (static_cast<std::size_t>(target().codes[i]) != c) continue;
-      if (!get_bit(splits.training.data() + i * splits.n_words, s)) continue;
-      own.train.push_back(static_cast<std::int32_t>(i));
-    }
-    if (own.train.size() == own.begin.back()) {
+    const std::int32_t count = at.target.train_of_class[s * n_classes + c];
+    if (count == 0) {
       if (!settings_.priors.empty()) return false;
       continue;
     }
-    const auto size = static_cast<double>(own.train.size() - own.begin.back());
+    const double size = count;
     const double prior = settings_.priors.empty() ? size / n_train : settings_.priors[c];
     own.present.push_back(static_cast<std::int32_t>(c));
-    own.begin.push_back(own.train.size());
+    own.begin.push_back(own.begin.back() + static_cast<std::size_t>(count));
     own.prior.push_back(prior);
     own.log_prior.push_back(std::log(prior));
     own.weight.push_back(std::sqrt(settings_.svd ? 1 / n_train : prior / size));
   }
-  return own.present.size() >= 2 && own.train.size() > own.present.size();
+  return own.present.size() >= 2 && own.begin.back() > own.present.size();
+}
+
+void LdaFitness::list_training(const TargetSplits& at, std::size_t s, Own& own) const {
+  const Splits& splits = at.splits;
+  std::vector<std::size_t> next(target().n_classes);
+  for (std::size_t c = 0; c < own.present.size(); ++c) {
+    next[static_cast<std::size_t>(own.present[c])] = own.begin[c];
+  }
+  own.train.resize(own.begin.back());
+  for (std::size_t i = 0; i < table().view().n_samples; ++i) {
+    if (!get_bit(splits.training.data() + i * splits.n_words, s)) continue;
+    own.train[next[static_cast<std::size_t>(target().codes[i])]++] = static_cast<std::int32_t>(i);
+  }
 }
 
 void LdaFitness::predict(const Word* masks, std::size_t index, const TargetSplits& at,
@@ -98,16 +116,28 @@ void LdaFitness::predict(const Word* masks, std::size_t index, const TargetSplit
   if (is_scaled) view = scales_.view(own.features, at, own.scales, n_threads);
   if (dual && is_scaled) own.scaled->begin(own.features, view, n_splits, n_threads);
   if (dual && !is_scaled) gram_.make(masks, index, n_threads, own.matrix);
+  const bool by_moments = is_by_moments(k, at.splits);
+  const MaskMoments* moments =
+      by_moments ? &moments_.make(masks + index * n_words(), at, n_threads, own.moments) : nullptr;
+  bool is_filled = false;
   for (std::size_t s = 0; s < n_splits; ++s) {
     check_interrupt();
     if (!begin_split(at, s, own)) return decline();
-    if (settings_.shrinkage == 0 && k > own.train.size() - own.present.size()) return decline();
+    if (settings_.shrinkage == 0 && k > own.begin.back() - own.present.size()) return decline();
     bool is_solved = false;
+    if (!by_moments) list_training(at, s, own);
     if (dual) {
       is_solved = solve_dual(is_scaled ? own.scaled->of(s) : own.matrix.gram.data(), ld, own);
     } else {
-      if (is_scaled || s == 0) fill_values(is_scaled ? &view : nullptr, s, own);
-      is_solved = solve_primal(own);
+      const ScaleView* scales = is_scaled ? &view : nullptr;
+      const Solved by = by_moments ? solve_moments(*moments, scales, s, own) : Solved::lost;
+      is_solved = by == Solved::yes;
+      if (by == Solved::lost) {
+        if (is_scaled || !is_filled) fill_values(scales, s, own);
+        is_filled = true;
+        if (by_moments) list_training(at, s, own);
+        is_solved = solve_primal(own);
+      }
     }
     if (!is_solved || !answer_split(at, s, own, answer)) return decline();
   }

@@ -93,12 +93,10 @@ void LdaFitness::scatter(Own& own) const {
   multiply_self(own.rows.data(), n_train, k, ld, own.system.data());
 }
 
-bool LdaFitness::solve_primal(Own& own) const {
+bool LdaFitness::solve_features(Own& own) const {
   using namespace lda_detail;
-  const std::size_t n_tests = own.tests.size();
   const std::size_t n_present = own.present.size(), k = own.features.size();
   const std::size_t ld = algebra_ld(k), ld_right = algebra_ld(n_present);
-  scatter(own);
   double trace = 0;
   for (std::size_t f = 0; f < k; ++f) trace += own.system[f * ld + f];
   if (settings_.shrinkage > 0) {
@@ -140,22 +138,9 @@ bool LdaFitness::solve_primal(Own& own) const {
       }
     }
   }
-  std::vector<double> offsets(n_present);
+  own.offsets.resize(n_present);
   for (std::size_t c = 0; c < n_present; ++c) {
-    offsets[c] = own.log_prior[c] - 0.5 * own.between[c * n_present + c];
-  }
-  own.scores.resize(n_tests * n_present);
-  for (std::size_t t = 0; t < n_tests; ++t) {
-    const double* x = own.values.data() + static_cast<std::size_t>(own.tests[t]) * ld;
-    double* scores = own.scores.data() + t * n_present;
-    std::fill_n(scores, n_present, 0.0);
-    for (std::size_t f = 0; f < k; ++f) {
-      const double apart = x[f] - own.mean[f];
-      for (std::size_t c = 0; c < n_present; ++c) {
-        scores[c] += apart * own.solved[f * ld_right + c];
-      }
-    }
-    for (std::size_t c = 0; c < n_present; ++c) scores[c] += offsets[c];
+    own.offsets[c] = own.log_prior[c] - 0.5 * own.between[c * n_present + c];
   }
   if (!settings_.svd || n_present == 2) return true;
 
@@ -167,7 +152,7 @@ bool LdaFitness::solve_primal(Own& own) const {
     }
   }
   diagonalize_classes(own.between, n_present);
-  std::vector<double>& lengths = offsets;
+  std::vector<double> lengths(n_present);
   for (std::size_t c = 0; c < n_present; ++c) lengths[c] = own.between[c * (n_present + 1)];
   std::sort(lengths.begin(), lengths.end());
   if (!(lengths.back() > 0)) return false;
@@ -175,6 +160,27 @@ bool LdaFitness::solve_primal(Own& own) const {
   for (std::size_t c = first_length(n_present, k); c < n_present; ++c) {
     const double ratio = lengths[c] / lengths.back();
     if (ratio > 1e-13 && ratio <= cut) return false;
+  }
+  return true;
+}
+
+bool LdaFitness::solve_primal(Own& own) const {
+  const std::size_t n_tests = own.tests.size(), n_present = own.present.size();
+  const std::size_t k = own.features.size(), ld = algebra_ld(k), ld_right = algebra_ld(n_present);
+  scatter(own);
+  if (!solve_features(own)) return false;
+  own.scores.resize(n_tests * n_present);
+  for (std::size_t t = 0; t < n_tests; ++t) {
+    const double* x = own.values.data() + static_cast<std::size_t>(own.tests[t]) * ld;
+    double* scores = own.scores.data() + t * n_present;
+    std::fill_n(scores, n_present, 0.0);
+    for (std::size_t f = 0; f < k; ++f) {
+      const double apart = x[f] - own.mean[f];
+      for (std::size_t c = 0; c < n_present; ++c) {
+        scores[c] += apart * own.solved[f * ld_right + c];
+      }
+    }
+    for (std::size_t c = 0; c < n_present; ++c) scores[c] += own.offsets[c];
   }
   return true;
 }

@@ -76,7 +76,9 @@ bool LdaFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
   if (target().n_classes > most_flip_classes && !scorer.takes_hits()) return false;
   Flips common;
   list_bits(base, n_words(), common.features);
-  if (common.features.size() + 1 > table().view().n_samples) return false;
+  const std::size_t k = common.features.size();
+  if (k + 1 > table().view().n_samples) return false;
+  common.by_moments = is_by_moments(k + 1, at.splits);
   columns_ = &gram_.columns(n_threads);
   auto& owners = workers(n_threads);
   ScaleView base_view{};
@@ -102,7 +104,6 @@ bool LdaFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
   if (std::find(fine.begin(), fine.end(), 0) != fine.end()) return false;
   for (const FlipSplit& split : common.splits) {
     common.most_train = std::max(common.most_train, split.train.size());
-    common.most_tests = std::max(common.most_tests, split.tests.size());
   }
 
   const std::size_t n_blocks = (n_masks + lanes - 1) / lanes, n_splits = at.splits.n_splits;
@@ -115,7 +116,7 @@ bool LdaFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
                scratch[static_cast<std::size_t>(worker)], scores + first * n_splits,
                open.data() + first);
   });
-  if (common.features.size() == 1) {  // nothing is left of it
+  if (k == 1) {  // nothing is left of it
     for (std::size_t m = 0; m < n_masks; ++m) {
       if (get_bit(base, static_cast<std::size_t>(flips[m]))) open[m] = 1;
     }
@@ -129,6 +130,7 @@ bool LdaFitness::prepare_flips(const TargetSplits& at, std::size_t s, const Scal
                                Own& own, FlipSplit& out) const {
   using namespace lda_detail;
   if (!begin_split(at, s, own)) return false;
+  list_training(at, s, own);
   const std::size_t k = own.features.size(), ld = algebra_ld(k), n = table().view().n_samples;
   const std::size_t n_train = own.train.size(), n_present = own.present.size();
   const bool shrinks = settings_.shrinkage > 0;

@@ -53,7 +53,8 @@ struct LdaFitness::Flips {
   ScaleView view{};
   FoldScales::Own scales;
   std::vector<FlipSplit> splits;
-  std::size_t most_train = 0, most_tests = 0;
+  std::size_t most_train = 0;
+  bool by_moments = false;  // a neighbor alone is solved on moments
 };
 
 // What a thread of the pass owns.

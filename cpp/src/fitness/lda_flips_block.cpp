@@ -179,7 +179,10 @@ void LdaFitness::flip_block(const Flips& common, const Word* base, const std::in
         }
         if (!fine) unsure[lane] = 1;
       }
-      const double scale = share * std::sqrt(reach[lane] * trace[lane]) + share * trace[lane] + ridge[lane];
+      // Moments are sums about the means of all samples, whose squares are up to 4 times what is
+      // measured from a scaler's origin.
+      const double sums = common.by_moments ? 4 * reach[lane] : std::sqrt(reach[lane] * trace[lane]);
+      const double scale = share * (sums + trace[lane]) + ridge[lane];
       const double condition = scale / least[lane];
       inflation[lane] = 1 + condition;
       if (joins[lane]) {

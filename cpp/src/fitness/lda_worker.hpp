@@ -60,7 +60,11 @@ struct LdaFitness::Own : MaskFitness::Worker {
   AlignedVector<double> inverse, work;
 
   AlignedVector<double> system, diagonal, right, solved;
-  std::vector<double> between;
+  std::vector<double> between, offsets;
+
+  // On moments.
+  MaskMoments moments;
+  std::vector<double> factors, squares, line, coefficients, origins;
 };
 
 }  // namespace bitsieve

@@ -5,7 +5,9 @@
 // + log prior_c, b any point; here the mean of the class means by their priors. A mask with more
 // features than samples is solved on the samples: A is Z'Z with a row of Z a training sample, and
 // S^-1 = (I - (1 - s) Z'((1 - s) Z Z' + d I)^-1 Z) / d, all of whose products are in the mask's Gram
-// matrix. A smaller one is solved on the features.
+// matrix. A smaller one is solved on the features: on the values, or where it is cheaper on the moments
+// of each training part (moments.hpp), so that an evaluation depends on the number of samples in its
+// predictions alone.
 // Cost of a split: a Cholesky decomposition (n^3 / 6 or k^3 / 6 multiply-adds), and for the features
 // the scatter (n k^2 / 2).
 //
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "bitsieve/fitness/fold_scales.hpp"
+#include "bitsieve/fitness/moments.hpp"
 #include "bitsieve/fitness/scaled_gram.hpp"
 #include "bitsieve/fitness/solver_fitness.hpp"
 
@@ -72,11 +75,21 @@ class LdaFitness : public SolverFitness {
     return settings_.shrinkage > 0 && k > table().view().n_samples;
   }
   bool begin_split(const TargetSplits& at, std::size_t split, Own& own) const;
+  void list_training(const TargetSplits& at, std::size_t split, Own& own) const;  // own.train
   // Scores of the classes that the split trains on, in own.scores[n_tests][n_present]; false where
   // there is no good answer. Of the Gram matrix of all samples, in the table's order, of columns
   // from any origin; or of the values in own.values.
   bool solve_dual(const double* gram, std::size_t ld, Own& own) const;
   bool solve_primal(Own& own) const;
+  // The coefficients in own.solved and own.offsets, of means and scatter in own.means and own.system.
+  bool solve_features(Own& own) const;
+  // Of moments; lost where they are too coarse, and the values must be read.
+  enum class Solved : std::uint8_t { yes, no, lost };
+  Solved solve_moments(const MaskMoments& moments, const ScaleView* scales, std::size_t split,
+                       Own& own) const;
+  bool is_by_moments(std::size_t k, const Splits& splits) const;
+  bool keeps_moments(std::size_t n_splits) const;
+  void measure_amplitudes(int n_threads);
   // Class means, their mean, and the scatter within the classes, of the values in own.values.
   void scatter(Own& own) const;
   bool is_whole_rank(Own& own) const;
@@ -98,6 +111,8 @@ class LdaFitness : public SolverFitness {
 
   LdaSettings settings_;
   FoldScales scales_;
+  Moments moments_;
+  std::vector<double> amplitudes_;  // the largest value of each feature; empty: not measured
   const CenteredColumns* columns_ = nullptr;  // of gram_, from the first batch on
   std::uint64_t flips_open_ = 0;
 };
