@@ -15,20 +15,14 @@ constexpr double most_between = 16;
 
 }  // namespace lda_detail
 
-// Moments know nothing of classes that weigh more than their samples. In multiply-adds, but for what
-// both ways do; kept moments cost nothing.
+// Moments know nothing of classes that weigh more than their samples. They pay where they are kept:
+// made for one mask, its columns picked from the table for each test part, they cost more than the
+// values of the training parts one by one. A small mask of many features gains little.
 bool LdaFitness::is_by_moments(std::size_t k, const Splits& splits) const {
-  if (is_dual(k) || !(settings_.svd || settings_.priors.empty())) return false;
-  if (!moments_.fits(k, splits.n_splits)) return false;
-  double n_train = 0;
-  for (const std::int32_t size : splits.n_train) n_train += size;
-  const auto n_tests = static_cast<double>(splits.test_samples.size());
-  const double made = keeps_moments(splits.n_splits) ? 0 : std::min(2 * n_tests, n_train);
-  return made + 4 * static_cast<double>(splits.n_splits) < n_train;
-}
-
-bool LdaFitness::keeps_moments(std::size_t n_splits) const {
-  return source().is_fixed() && moments_.fits(table().view().n_features, n_splits);
+  const TableView& view = table().view();
+  const std::size_t n = view.n_samples, p = view.n_features;
+  return !is_dual(k) && (settings_.svd || settings_.priors.empty()) && source().is_fixed() &&
+         (4 * p <= n || (p <= n && p <= 8 * k)) && moments_.fits(p, splits.n_splits);
 }
 
 void LdaFitness::measure_amplitudes(int n_threads) {

@@ -5,9 +5,9 @@
 // + log prior_c, b any point; here the mean of the class means by their priors. A mask with more
 // features than samples is solved on the samples: A is Z'Z with a row of Z a training sample, and
 // S^-1 = (I - (1 - s) Z'((1 - s) Z Z' + d I)^-1 Z) / d, all of whose products are in the mask's Gram
-// matrix. A smaller one is solved on the features: on the values, or where it is cheaper on the moments
-// of each training part (moments.hpp), so that an evaluation depends on the number of samples in its
-// predictions alone.
+// matrix. A smaller one is solved on the features: on the values, or where samples are many on the
+// moments of each training part (moments.hpp), which are made once, so that an
+// evaluation depends on the number of samples in its predictions alone.
 // Cost of a split: a Cholesky decomposition (n^3 / 6 or k^3 / 6 multiply-adds), and for the features
 // the scatter (n k^2 / 2).
 //
@@ -88,7 +88,6 @@ class LdaFitness : public SolverFitness {
   Solved solve_moments(const MaskMoments& moments, const ScaleView* scales, std::size_t split,
                        Own& own) const;
   bool is_by_moments(std::size_t k, const Splits& splits) const;
-  bool keeps_moments(std::size_t n_splits) const;
   void measure_amplitudes(int n_threads);
   // Class means, their mean, and the scatter within the classes, of the values in own.values.
   void scatter(Own& own) const;
