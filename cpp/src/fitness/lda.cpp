@@ -46,7 +46,7 @@ void LdaFitness::prepare(const MaskBatch& batch, int n_threads, std::vector<std:
     const std::size_t k = count_bits(batch.masks + m * n_words(), n_words());
     return is_by_moments(k, at.splits);
   };
-  bool moments = shared == nullptr;  // other splits may go other ways
+  bool moments = false;
   for (std::size_t m = 0; m < batch.n_masks && !moments; ++m) moments = by_moments(m);
   if (moments) {
     measure_amplitudes(n_threads);
