@@ -113,7 +113,12 @@ MODELS = (
     Model("Ridge", Ridge()),
     Model("LinearRegression", LinearRegression()),
     Model("KernelRidge", KernelRidge()),
-    Model("LDA lsqr", LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5), splits=1),
+    Model(
+        "LDA lsqr",
+        LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5),
+        neighbors_seconds=0.2,
+        splits=1,
+    ),
     Model("NearestCentroid", NearestCentroid(), 500, "float32"),
     Model("NearestCentroid shrunken", NearestCentroid(shrink_threshold=0.2), None, "float32"),
     Model("1-NN", KNeighborsClassifier(1), None, "float32"),

@@ -172,6 +172,12 @@ class MaskFitness {
   void evaluate_batch(const MaskBatch& batch, const Scorer& scorer, int n_threads, double* scores,
                       bool* declined);
 
+  // Of a neighborhood those that are marked, each as it would be alone: what a pass over all of them
+  // left open.
+  void evaluate_marked(const Word* base, const std::int64_t* flips, const std::vector<char>& marked,
+                       const TargetSplits& at, const Scorer& scorer, int n_threads, double* scores,
+                       bool* declined);
+
   void score_empty(const TargetSplits& at, const Scorer& scorer, Worker& worker,
                    double* out) const;
 
