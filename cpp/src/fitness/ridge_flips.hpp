@@ -13,7 +13,8 @@ namespace bitsieve {
 
 namespace ridge_detail {
 
-constexpr std::size_t lanes = 16;  // neighbors side by side
+constexpr std::size_t lanes = 16;         // neighbors side by side
+constexpr std::size_t fewest_flips = 16;  // below, masks are answered one by one
 
 using Lanes = double[lanes];
 
@@ -67,7 +68,6 @@ struct RidgeFitness::FoldFlips : FlipBase {
   };
 
   std::size_t k = 0, ld_k = 0, ld_rows = 0, ld_splits = 0;
-  bool by_moments = false;  // how a mask of one feature more is answered
   AlignedVector<double> weights;  // [n][ld_splits] of training samples
   std::vector<Fold> folds;
 };

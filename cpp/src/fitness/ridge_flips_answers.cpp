@@ -9,7 +9,6 @@
 namespace bitsieve {
 namespace ridge_detail {
 
-constexpr std::size_t fewest_flips = 16;  // below, masks are answered one by one
 constexpr std::size_t most_flip_classes = 64;
 
 }  // namespace ridge_detail

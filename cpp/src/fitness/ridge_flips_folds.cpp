@@ -23,8 +23,8 @@
 namespace bitsieve {
 namespace ridge_detail {
 
-constexpr double lost_by_moments = 16;  // a square that is as much smaller is summed again
-constexpr double most_doubt = 0.1;      // share of a system that its errors may be
+constexpr double most_doubt = 0.1;     // share of a system that its errors may be
+constexpr double most_rows = 1u << 25;  // numbers kept of all splits: 256 MiB
 
 }  // namespace ridge_detail
 
@@ -34,13 +34,19 @@ bool RidgeFitness::prepare_fold_flips(const Word* base, const std::int64_t* flip
   using namespace ridge_detail;
   const RidgePlan& plan = common.plan;
   const std::size_t n = table().view().n_samples, k = count_bits(base, n_words());
+  std::size_t joining = 0;
+  for (std::size_t m = 0; m < n_masks; ++m) joining += !get_bit(base, static_cast<std::size_t>(flips[m]));
+  if (joining < fewest_flips) return false;
   const Way way = way_of(k + 1, plan);
   if (way != Way::moments && way != Way::primal && way != Way::primal_each) return false;
-  common.by_moments = way == Way::moments;
+  // Of many samples kept moments are as soon.
+  if (way == Way::moments && !gram_.has_matrices()) return false;
   common.k = k;
   common.ld_k = algebra_ld(k);
   common.ld_rows = algebra_ld(k + n_targets_);
   common.ld_splits = algebra_ld(plan.n_splits());
+  const double rows = static_cast<double>(n * plan.n_splits()) * static_cast<double>(common.ld_rows);
+  if (rows > most_rows) return false;
   start_flips(at, common);
   if (!scales_.is_none()) {
     std::vector<Word> all(base, base + n_words());
@@ -129,7 +135,7 @@ bool RidgeFitness::prepare_fold(std::size_t s, const ScaleView* scales, FoldFlip
   fold.condition = 1 + trace_of_inverse(fold.factor.data(), fold.inverse_diagonal.data(), k, ld_k,
                                         fold.diagonal.data(), grow(own.work, k * ld_k));
   if (!(fold.condition <= most_inflation / 2)) return false;
-  fold.lost = common.by_moments ? lost_by_moments : 1;
+  fold.lost = 1;
   double squares_away = 0;
   for (std::size_t f = 0; f < k; ++f) {
     fold.lost = std::max(fold.lost, plain[f] * plain[f] / fold.diagonal[f]);
