@@ -132,6 +132,7 @@ MODELS = (
         _gram_a_split,
         neighbors_seconds=0.1,
     ),
+    Model("scaler + NearestCentroid", scaled(NearestCentroid()), None, "float32"),
     Model(
         "scaler + RidgeClassifier",
         scaled(RidgeClassifier()),
