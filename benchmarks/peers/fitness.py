@@ -109,7 +109,9 @@ MODELS = (
     Model("MultinomialNB", MultinomialNB(), None, "bytes", _sums_of_four, is_counts=True),
     Model("ComplementNB", ComplementNB(), None, "bytes", _sums_of_four, is_counts=True),
     Model("RidgeClassifier", RidgeClassifier(), 300, neighbors_seconds=0.05),
-    Model("RidgeClassifier balanced", RidgeClassifier(class_weight="balanced")),
+    Model(
+        "RidgeClassifier balanced", RidgeClassifier(class_weight="balanced"), neighbors_seconds=0.15
+    ),
     Model("Ridge", Ridge()),
     Model("LinearRegression", LinearRegression()),
     Model("KernelRidge", KernelRidge()),
@@ -139,7 +141,14 @@ MODELS = (
     Model("scaler + BernoulliNB", scaled(BernoulliNB()), None, "bytes", _sums_of_four),
     Model("min-max + MultinomialNB", scaled(MultinomialNB(), MinMaxScaler()), None, "bytes",
           _sums_of_four),
-    Model("scaler + RidgeClassifier", scaled(RidgeClassifier()), 30, "float64", _gram_a_split),
+    Model(
+        "scaler + RidgeClassifier",
+        scaled(RidgeClassifier()),
+        30,
+        "float64",
+        _gram_a_split,
+        neighbors_seconds=0.15,
+    ),
     Model("scaler + SVC linear", scaled(SVC(kernel="linear")), None, "float64", _gram_a_split),
     Model("scaler + LinearSVC", scaled(LinearSVC(random_state=0)), None, "float64", _gram_a_split),
     Model("robust + RidgeClassifier", scaled(RidgeClassifier(), RobustScaler()), None, "float64",
