@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import tables
 import twin_knn
 from each import each, each_isa
 from sklearn.model_selection import RepeatedStratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
@@ -101,6 +103,80 @@ def test_flips_behind_a_scaler(isa: str, kind: str) -> None:
             np.testing.assert_array_equal(some, expected, err_msg=f"{p}, {k}, {name}")
 
 
+# Model by distance or of numbers, behind a scaler or not: k, scorers, features, classes.
+NAMED: list[tuple[Any, list[str], int, int]] = [
+    (KNeighborsClassifier(3, weights="distance"), ["accuracy", "neg_log_loss"], 33, 3),
+    (KNeighborsClassifier(5, weights="distance"), ["f1_macro"], 70, 17),
+    (KNeighborsClassifier(2, weights="distance"), ["roc_auc", "accuracy"], 33, 2),
+    (KNeighborsClassifier(4), ["neg_log_loss"], 33, 3),
+    (KNeighborsClassifier(3), ["accuracy", "f1_macro"], 33, 17),
+    (KNeighborsClassifier(1), ["f1_macro"], 33, 17),
+    (KNeighborsRegressor(1), ["r2"], 33, 0),
+    (KNeighborsRegressor(3), ["r2"], 70, 0),
+    (KNeighborsRegressor(5), ["neg_mean_squared_error"], 33, 0),
+    (KNeighborsRegressor(5, weights="distance"), ["r2"], 33, 0),
+    (KNeighborsRegressor(2, weights="distance"), ["neg_mean_absolute_error"], 70, 0),
+]
+
+
+@pytest.mark.parametrize("kind", tables.KINDS)
+@each_isa
+@each("scaler", [None, StandardScaler()])
+def test_neighbors_that_must_be_known_by_name(scaler: Any, isa: str, kind: str) -> None:
+    rng = np.random.default_rng([7, *kind.encode()])
+    for k, (model, scorers, p, n_classes) in enumerate(NAMED):
+        X = tables.table(kind, rng, 45, p)
+        y = np.arange(45) % n_classes if n_classes else rng.normal(size=45)
+        estimator = model if scaler is None else make_pipeline(scaler, model)
+        for scoring in scorers:
+            options = {"cv": 2} if k % 2 else {"cv": 2, "resample": True, "n_repeats": 2}
+            fitness = compile(estimator, X, y, scoring=scoring, n_jobs=1 + k % 2, **options)
+            assert fitness.kernel == "knn"
+            flips = np.append(rng.choice(p, 17, replace=False), p // 2)
+            for name, base in _bases(rng, p).items():
+                masks = (base ^ np.eye(p, dtype=bool))[flips]
+                expected = fitness.evaluate_splits(masks, seeds=5)
+                got = fitness.evaluate_splits(Masks.neighbors(base, p, flips), seeds=5)
+                np.testing.assert_array_equal(got, expected, f"{estimator}, {scoring}, {name}")
+
+
+def test_named_neighbors_are_left_to_the_bound_where_it_decides() -> None:
+    """Of noise hardly any pair is open, of whole numbers many: the pass serves both."""
+    rng = np.random.default_rng(8)
+    n, p = 60, 300
+    base = np.arange(p) < 30
+    for scaler in (None, StandardScaler()):
+        for model in (KNeighborsClassifier(3, weights="distance"), KNeighborsRegressor(5)):
+            shares = []
+            for X in (rng.normal(size=(n, p)), rng.integers(0, 2, (n, p)).astype(float)):
+                y = X[:, 0] if isinstance(model, KNeighborsRegressor) else X[:, 0] > 0.5
+                estimator = model if scaler is None else make_pipeline(scaler, model)
+                fitness = compile(estimator, X, y, cv=3, n_jobs=1)
+                fitness.evaluate(Masks.neighbors(base, p))
+                counters = fitness._core.counters()
+                assert counters["rechecked"] == 0  # no mask went its own way
+                shares.append(counters["flips_open"] / (n * p))
+            assert 0 < shares[0] < 0.1 < shares[1] or scaler is not None and shares[0] < 0.1
+
+
+@each_isa
+def test_named_neighbors_far_down_the_order_of_the_base(isa: str) -> None:
+    """A giant joins: the nearest stand at places past what the kernel carries."""
+    rng = np.random.default_rng(9)
+    n, p = 700, 20
+    X = rng.normal(size=(n, p))
+    X[:, -4:] *= 1e4
+    for model, y in (
+        (KNeighborsRegressor(3), rng.normal(size=n)),
+        (KNeighborsClassifier(5, weights="distance"), rng.integers(0, 3, n)),
+    ):
+        fitness = compile(model, X, y, cv=3, n_jobs=2)
+        for base in (np.arange(p) < 8, np.ones(p, bool)):
+            got = fitness.evaluate_splits(Masks.neighbors(base, p))
+            expected = fitness.evaluate_splits(base ^ np.eye(p, dtype=bool))
+            np.testing.assert_array_equal(got, expected)
+
+
 @each_isa
 @each("kind", ["scales", "integers", "offset"])
 def test_more_samples_than_a_state_is_kept_for(isa: str, kind: str) -> None:
@@ -114,6 +190,17 @@ def test_more_samples_than_a_state_is_kept_for(isa: str, kind: str) -> None:
         near = Masks.neighbors(base, p, flips)
         expected = fitness.evaluate_splits(base ^ np.eye(p, dtype=bool)[flips], seeds=3)
         np.testing.assert_array_equal(fitness.evaluate_splits(near, seeds=3), expected, name)
+    if kind == "integers":
+        return  # most is decided exactly, which takes long
+    # The same panels, of neighbors known by name.
+    for model, scoring, target in (
+        (KNeighborsClassifier(3, weights="distance"), "neg_log_loss", y),
+        (KNeighborsRegressor(5), "r2", X[:, 1] - y),
+    ):
+        fitness = compile(model, X, target, n_jobs=2, **{**options, "scoring": scoring})
+        got = fitness.evaluate_splits(near, seeds=3)
+        expected = fitness.evaluate_splits(base ^ np.eye(p, dtype=bool)[flips], seeds=3)
+        np.testing.assert_array_equal(got, expected)
 
 
 @each("scoring", ["accuracy", "balanced_accuracy"])

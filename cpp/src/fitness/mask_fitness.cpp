@@ -235,6 +235,33 @@ void MaskFitness::score_mask(const MaskBatch& batch, std::size_t index, const Ta
     score_empty(at, scorer, worker, out);
     return;
   }
+  score_answer(at, scorer, worker, out, declined, [&](const Answer& answer) {
+    predict(batch.masks, index, at, n_threads, worker, answer);
+  });
+}
+
+void MaskFitness::score_found(const TargetSplits& at, const Scorer& scorer,
+                              const std::int32_t* classes, const double* values, Worker& worker,
+                              double* out) const {
+  if (classes == nullptr && values == nullptr) {
+    score_empty(at, scorer, worker, out);
+    return;
+  }
+  const std::size_t n_tests = at.splits.test_samples.size();
+  score_answer(at, scorer, worker, out, nullptr, [&](const Answer& answer) {
+    if (answer.classes != nullptr) std::copy(classes, classes + n_tests, answer.classes);
+    if (answer.values != nullptr) std::copy(values, values + n_tests * n_values(), answer.values);
+    Answer counted;
+    counted.hits = answer.hits;
+    counted.confusion = answer.confusion;
+    counted.classes = const_cast<std::int32_t*>(classes);  // read alone
+    count_classes(at.splits, counted);
+  });
+}
+
+void MaskFitness::score_answer(const TargetSplits& at, const Scorer& scorer, Worker& worker,
+                               double* out, bool* declined,
+                               FunctionRef<const Answer&> fill) const {
   const Way way = way_of(scorer);
   const std::size_t n_tests = at.splits.test_samples.size(), n_classes = target_.n_classes;
   Answer answer;
@@ -260,7 +287,7 @@ void MaskFitness::score_mask(const MaskBatch& batch, std::size_t index, const Ta
     answer.hits = counted.hits;
     answer.confusion = counted.confusion;
   }
-  predict(batch.masks, index, at, n_threads, worker, answer);
+  fill(answer);
   if (is_declined) {
     std::fill(out, out + at.splits.n_splits, std::numeric_limits<double>::quiet_NaN());
     if (declined != nullptr) *declined = true;
