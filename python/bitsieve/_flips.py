@@ -60,9 +60,7 @@ def expand(base: Words, indptr: Positions, indices: Positions) -> Words:
     return words
 
 
-def rows_of(
-    rows: Positions, indptr: Positions, indices: Positions
-) -> tuple[Positions, Positions]:
+def rows_of(rows: Positions, indptr: Positions, indices: Positions) -> tuple[Positions, Positions]:
     """Return the lists of some masks, in their order."""
     lengths = indptr[rows + 1] - indptr[rows]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
