@@ -17,7 +17,8 @@ One thread each, processor time. *Limit* is the share of what the processor coul
 work: a float32 or float64 product by BLAS, or a copy of memory, measured first. Seconds of a bound
 are for a processor that makes a masked float32 Gram matrix of 111 x 5,670 in 1.25 ms; the bound is
 scaled by that product's time here. Data of ``flips`` are read from the folder that
-BITSIEVE_TEST_DATA names, as for ``swaps``. The other Python of ``--intelex`` needs scikit-learn-intelex alone.
+BITSIEVE_TEST_DATA names, as those of ``swaps``. The other Python of ``--intelex`` needs
+scikit-learn-intelex alone.
 """
 
 from __future__ import annotations
@@ -107,7 +108,8 @@ def scaled(model: Any, scaler: Any = None) -> Any:
 
 
 MODELS = (
-    Model("GaussianNB", GaussianNB(), 1000, "bytes", _sums_of_four, neighbors_seconds=0.01, swaps=True),
+    Model("GaussianNB", GaussianNB(), 1000, "bytes", _sums_of_four, neighbors_seconds=0.01,
+          swaps=True),
     Model("BernoulliNB", BernoulliNB(binarize=0.5), None, "bytes", _sums_of_four),
     Model("MultinomialNB", MultinomialNB(), None, "bytes", _sums_of_four, is_counts=True),
     Model("ComplementNB", ComplementNB(), None, "bytes", _sums_of_four, is_counts=True),

@@ -180,6 +180,30 @@ def test_named_neighbors_far_down_the_order_of_the_base(isa: str) -> None:
             np.testing.assert_array_equal(got, expected)
 
 
+def _large_masks(n: int, p: int, scaler: Any) -> None:
+    rng = np.random.default_rng(p)
+    X, y = rng.integers(0, 3, (n, p)) + rng.normal(size=p), rng.normal(size=n)
+    cv = [(np.arange(20, n), np.arange(20))]
+    model = KNeighborsRegressor(3, weights="distance")
+    fitness = compile(model if scaler is None else make_pipeline(scaler, model), X, y, cv=cv)
+    base = np.arange(p) != p // 2
+    flips = np.append(rng.choice(p, 17, replace=False), p // 2)
+    got = fitness.evaluate_splits(Masks.neighbors(base, p, flips))
+    expected = fitness.evaluate_splits(base ^ np.eye(p, dtype=bool)[flips])
+    np.testing.assert_array_equal(got, expected)
+
+
+@each("scaler", [None, StandardScaler()])
+def test_rows_of_large_masks_are_kept_a_flip_at_a_time(scaler: Any) -> None:
+    _large_masks(100, 720, scaler)
+
+
+@pytest.mark.slow
+@each("scaler", [None, StandardScaler()])
+def test_rows_of_the_largest_masks_are_not_kept(scaler: Any) -> None:
+    _large_masks(1500, 5600, scaler)
+
+
 @each_isa
 @each("kind", ["scales", "integers", "offset"])
 def test_more_samples_than_a_state_is_kept_for(isa: str, kind: str) -> None:

@@ -12,7 +12,7 @@ namespace named_flips {
 
 constexpr std::size_t most_kept = std::size_t{1} << 26;      // bytes of what masks predict
 constexpr std::size_t least_kept = 256;                      // masks a passage of several panels
-constexpr std::size_t most_gathered = std::size_t{1} << 23;  // numbers: 64 MB
+constexpr std::size_t most_gathered = std::size_t{1} << 23;  // numbers of a flip: 64 MB
 constexpr std::size_t tests_at_once = 256;                   // of a call of the kernel
 
 // As MaskFitness::Answer, for KnnVotes.
@@ -31,12 +31,11 @@ struct NamedFlips::Scratch {
   FlipBlock block;
   AlignedVector<float> places;
   std::vector<std::uint16_t> unsure, unordered;
-  std::vector<double> column;          // of the lane's feature, exact, one a sample
-  std::vector<double> base_factors;    // of the call's split
-  std::vector<std::int32_t> features;  // of the lane's mask, where there are no rows,
-  std::vector<double> factors;         // and their factors
-  double factor = 1;                   // of the lane's feature
-  bool has_base_factors = false, has_lane = false;
+  std::vector<std::int32_t> features;  // of the lane's mask
+  std::vector<double> factors;         // and theirs in the call's split
+  bool has_lane = false;               // whether both are
+  std::vector<double> rows;            // [kept_][n_samples][stride_]
+  std::vector<std::uint8_t> has_row;
   std::vector<double> about, sorted;
   std::vector<std::size_t> candidates;
   std::vector<std::pair<double, std::size_t>> found;  // (squared distance, sample), nearest first
@@ -74,8 +73,12 @@ NamedFlips::NamedFlips(const TableView& table, const ExactDistance& exact, const
       n_tests_(at.splits.test_samples.size()),
       n_values_(n_values) {
   list_bits(base, n_words, features_);
-  has_rows_ = table.n_samples * features_.size() <= named_flips::most_gathered;
-  if (!has_rows_) return;
+  stride_ = features_.size() / 8 * 8 + 8;
+  const std::size_t of_flip = table.n_samples * stride_;
+  kept_ = of_flip * flip_lanes <= named_flips::most_gathered / 8 ? flip_lanes
+          : of_flip <= named_flips::most_gathered                ? 1
+                                                                 : 0;
+  if (kept_ == 0) return;
   rows_.resize(table.n_samples * features_.size());
   for (std::size_t i = 0; i < table.n_samples; ++i) {
     exact.gather(i, features_, rows_.data() + i * features_.size());
@@ -129,10 +132,11 @@ std::uint64_t NamedFlips::block(const FlipSource& source, const FlipPanel& panel
                                 std::size_t first) {
   const std::size_t k = options_.n_neighbors;
   own.block.load(table_, base_, flips, lanes);
+  own.rows.resize(kept_ * table_.n_samples * stride_);
+  own.has_row.assign(kept_ * table_.n_samples, 0);
   std::uint64_t decided = 0;
   for (const FlipGroup& group : panel.groups) {
     const float* values = own.block.values_in(source, group.split);
-    own.has_base_factors = false;
     for (std::size_t t = 0; t < group.count; t += named_flips::tests_at_once) {
       const std::size_t count = std::min(named_flips::tests_at_once, group.count - t);
       const FlipVotes votes{panel.tests.data() + group.first + t,
@@ -263,48 +267,46 @@ void NamedFlips::name_exactly(const Call& call, std::size_t t, Scratch& own) con
 
 // What measure() needs of the lane's flip and the call's split.
 void NamedFlips::begin_lane(const Call& call, Scratch& own) const {
-  const std::size_t n = table_.n_samples;
-  const std::vector<std::int32_t> flip{static_cast<std::int32_t>(call.feature)};
-  if (call.source.is_scaled()) {
-    own.factors.clear();
-    call.source.exact_factors(flip, call.group.split, own.factors);
-    own.factor = own.factors[0];
-  }
-  if (has_rows_) {
-    if (call.source.is_scaled() && !own.has_base_factors) {
-      own.base_factors.clear();
-      call.source.exact_factors(features_, call.group.split, own.base_factors);
-      own.has_base_factors = true;
-    }
-    own.column.resize(n);
-    for (std::size_t j = 0; j < n; ++j) exact_.gather(j, flip, &own.column[j]);
+  own.features = features_;
+  const auto place = own.features.begin() + static_cast<std::ptrdiff_t>(call.place);
+  if (call.joins) {
+    own.features.insert(place, static_cast<std::int32_t>(call.feature));
   } else {
-    own.features = features_;
-    const auto place = own.features.begin() + static_cast<std::ptrdiff_t>(call.place);
-    if (call.joins) {
-      own.features.insert(place, flip[0]);
-    } else {
-      own.features.erase(place);
-    }
-    own.factors.clear();
-    call.source.exact_factors(own.features, call.group.split, own.factors);
+    own.features.erase(place);
   }
+  own.factors.clear();
+  if (call.source.is_scaled()) {
+    call.source.exact_factors(own.features, call.group.split, own.factors);
+    own.factors.resize(std::max(stride_, own.factors.size()), 0.0);
+  }
+  if (kept_ == 1) own.has_row.assign(table_.n_samples, 0);
   own.has_lane = true;
+}
+
+// The values of a sample under the lane's flip.
+const double* NamedFlips::row_of(const Call& call, std::size_t i, Scratch& own) const {
+  const std::size_t at = (kept_ == 1 ? 0 : call.lane) * table_.n_samples + i;
+  double* row = own.rows.data() + at * stride_;
+  if (own.has_row[at] != 0) return row;
+  own.has_row[at] = 1;
+  const std::size_t m = features_.size();
+  const double* base = rows_.data() + i * m;
+  double* end = std::copy(base, base + call.place, row);
+  if (call.joins) *end++ = exact_.value(i, call.feature);
+  end = std::copy(base + call.place + (call.joins ? 0 : 1), base + m, end);
+  std::fill(end, row + stride_, 0.0);
+  return row;
 }
 
 double NamedFlips::measure(const Call& call, std::size_t i, std::size_t j, Scratch& own) const {
   if (!own.has_lane) begin_lane(call, own);
-  const bool is_scaled = call.source.is_scaled();
-  if (!has_rows_) {
-    return is_scaled ? exact_.distance(i, j, own.features, own.factors.data())
-                     : exact_.distance(i, j, own.features);
+  const double* factors = call.source.is_scaled() ? own.factors.data() : nullptr;
+  if (kept_ > 0) {
+    const double* a = row_of(call, i, own);
+    return kernels().neighbor->squared_distance(a, row_of(call, j, own), factors, stride_);
   }
-  double joined = own.column[i] - own.column[j];
-  if (is_scaled) joined *= own.factor;
-  const std::size_t m = features_.size();
-  return kernels().neighbor->flipped_distance(rows_.data() + i * m, rows_.data() + j * m,
-                                              is_scaled ? own.base_factors.data() : nullptr, m,
-                                              call.place, call.joins, joined);
+  return factors == nullptr ? exact_.distance(i, j, own.features)
+                            : exact_.distance(i, j, own.features, factors);
 }
 
 }  // namespace bitsieve

@@ -42,6 +42,7 @@ class NamedFlips {
   void begin_lane(const Call& call, Scratch& own) const;
   bool name(const Call& call, std::size_t t, Scratch& own) const;
   void name_exactly(const Call& call, std::size_t t, Scratch& own) const;
+  const double* row_of(const Call& call, std::size_t i, Scratch& own) const;
   double measure(const Call& call, std::size_t i, std::size_t j, Scratch& own) const;
   void measure_found(const Call& call, std::size_t i, Scratch& own) const;
 
@@ -53,8 +54,9 @@ class NamedFlips {
   KnnOptions options_;
   std::size_t n_tests_, n_values_;
   std::vector<std::int32_t> features_;  // of the base
-  std::vector<double> rows_;            // their values, sample by sample, where there is room
-  bool has_rows_;
+  std::vector<double> rows_;            // their values, sample by sample, where rows are kept
+  std::size_t stride_;                  // of the rows of a flip: a multiple of 8, zeros at the end
+  std::size_t kept_;                    // flips whose rows a thread keeps: all of a call, one, none
   std::vector<VoteCandidate> order_;
   std::vector<std::int32_t> classes_;  // of the masks at hand, or
   std::vector<double> values_;

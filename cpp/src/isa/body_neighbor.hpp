@@ -330,60 +330,8 @@ double squared_distance(const double* a, const double* b, const double* factors,
                             : sum_squares<true>(a, b, factors, m);
 }
 
-// sum_squares of the rows with an element put in before `place`, or that one taken out.
-template <bool scaled>
-BITSIEVE_INLINE double sum_flipped(const double* a, const double* b, const double* factors,
-                                   std::size_t m, std::size_t place, bool joins, double joined) {
-  constexpr int V = 8 / Isa::width_double;
-  typename Isa::D total[V];
-  for (int v = 0; v < V; ++v) total[v] = Isa::broadcast(0.0);
-  const std::size_t size = joins ? m + 1 : m - 1;
-  // Elements from `place` on stand one farther, or one nearer, than in the rows.
-  const std::size_t back = joins ? 1 : 0, ahead = joins ? 0 : 1;
-  const auto difference = [&](std::size_t k) {
-    if (joins && k == place) return joined;
-    const std::size_t at = k < place ? k : k + ahead - back;
-    const double d = a[at] - b[at];
-    if constexpr (scaled) return d * factors[at];
-    return d;
-  };
-  std::size_t k = 0;
-  for (; k + 8 <= size; k += 8) {
-    if (k <= place && place < k + 8) {
-      alignas(64) double mixed[8];
-      for (std::size_t lane = 0; lane < 8; ++lane) mixed[lane] = difference(k + lane);
-      for (int v = 0; v < V; ++v) {
-        const auto d = Isa::load_any(mixed + v * Isa::width_double);
-        total[v] = Isa::add(total[v], Isa::multiply(d, d));
-      }
-      continue;
-    }
-    const std::size_t from = k < place ? k : k + ahead - back;
-    for (int v = 0; v < V; ++v) {
-      const std::size_t at = from + static_cast<std::size_t>(v * Isa::width_double);
-      auto d = Isa::subtract(Isa::load_any(a + at), Isa::load_any(b + at));
-      if constexpr (scaled) d = Isa::multiply(d, Isa::load_any(factors + at));
-      total[v] = Isa::add(total[v], Isa::multiply(d, d));
-    }
-  }
-  alignas(64) double partial[8];
-  for (int v = 0; v < V; ++v) Isa::store(partial + v * Isa::width_double, total[v]);
-  for (std::size_t lane = 0; k < size; ++k, ++lane) {
-    const double d = difference(k);
-    partial[lane] += d * d;
-  }
-  return ((partial[0] + partial[4]) + (partial[2] + partial[6])) +
-         ((partial[1] + partial[5]) + (partial[3] + partial[7]));
-}
-
-double flipped_distance(const double* a, const double* b, const double* factors, std::size_t m,
-                        std::size_t place, bool joins, double joined) {
-  return factors == nullptr ? sum_flipped<false>(a, b, factors, m, place, joins, joined)
-                            : sum_flipped<true>(a, b, factors, m, place, joins, joined);
-}
-
 }  // namespace neighbor
 
-const NeighborKernels neighbor_kernels = {
-    neighbor::scale_rows,   neighbor::rectangle,        neighbor::flips_votes,
-    neighbor::flips_places, neighbor::squared_distance, neighbor::flipped_distance};
+const NeighborKernels neighbor_kernels = {neighbor::scale_rows, neighbor::rectangle,
+                                          neighbor::flips_votes, neighbor::flips_places,
+                                          neighbor::squared_distance};

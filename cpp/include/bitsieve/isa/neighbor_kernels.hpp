@@ -78,15 +78,11 @@ struct NeighborKernels {
                        std::uint16_t* unsure, std::uint16_t* unordered);
 
   // The sum over k < m of ((a[k] - b[k]) * factors[k])^2, without factors where they are null: eight
-  // partial sums by k modulo 8, added pairwise, each operation rounded (ExactDistance).
+  // partial sums by k modulo 8, added pairwise, each operation rounded (ExactDistance). Zeros at the
+  // end of both rows change no bit: a multiple of 8 is soonest done.
   // Cost: a vector of eight at a time. Limit: the latency of an addition.
   double (*squared_distance)(const double* a, const double* b, const double* factors,
                              std::size_t m);
-
-  // The same of rows in which a feature joins before `place`, its difference times its factor being
-  // `joined`, or of which the one at `place` leaves: by the places after that, every bit the same.
-  double (*flipped_distance)(const double* a, const double* b, const double* factors,
-                             std::size_t m, std::size_t place, bool joins, double joined);
 };
 
 }  // namespace bitsieve
