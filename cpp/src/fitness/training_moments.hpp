@@ -23,6 +23,7 @@ class TrainingMoments {
   double weight(std::size_t split, std::size_t group) const {
     return weight_[split * n_groups_ + group];
   }
+  const double* weights_of(std::size_t split) const { return weight_.data() + split * n_groups_; }
 
   // What measure() takes of the whole table: whole[3][n_groups][lanes], and of each sample what it
   // adds, [n_samples + 1][2][lanes]. values[n_samples][lanes].

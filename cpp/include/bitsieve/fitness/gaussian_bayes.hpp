@@ -58,6 +58,12 @@ class GaussianBayesFitness : public AdditiveFitness {
   void terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
              const double* params, bool is_reference, std::size_t split, double* out,
              Scratch& scratch) const override;
+  void add_sums(const State& state, const TargetSplits& at,
+                const std::vector<std::int32_t>& features, const double* params,
+                const std::vector<std::size_t>& splits, SumScratch& scratch,
+                double* sums) const override;
+  // Where the smoothings are equal.
+  bool is_near(const double* kept, const double* own, std::size_t n_splits) const override;
   void offsets(const State& state, const TargetSplits& at, std::size_t split,
                const SplitSums& sums, const double* params, const double* reference,
                const Offsets& out) const override;
