@@ -60,7 +60,8 @@ bool AdditiveFitness::may_decline_near(const State&, const TargetSplits&,
   return may_decline();
 }
 void AdditiveFitness::begin_block(const State&, const FeatureBlock&) const {}
-bool AdditiveFitness::is_near(const double* kept, const double* own, std::size_t n_splits) const {
+bool AdditiveFitness::is_near(const State&, const double* kept, const double* own,
+                              std::size_t n_splits) const {
   return std::equal(kept, kept + n_splits * n_params(), own);
 }
 
@@ -113,7 +114,7 @@ void AdditiveFitness::forget_states() {
 }
 
 MaskFitness::Counters AdditiveFitness::count() const {
-  return {{"tabled_masks", n_tabled_}, {"open_splits", n_open_}};
+  return {{"tabled_masks", n_tabled_}, {"near_masks", n_near_}, {"open_splits", n_open_}};
 }
 
 // ---- exact sums -----------------------------------------------------------------------------

@@ -26,12 +26,12 @@ void AdditiveFitness::keep(const TargetSplits& at, const Word* mask, Adder& adde
 }
 
 bool AdditiveFitness::choose_near(const State& state, const TargetSplits& at, const Word* mask,
-                                  Adder& adder, std::int32_t* classes) const {
+                                  Adder& adder, std::int32_t* classes) {
   Adder::Kept& kept = adder.kept;
   const std::size_t n_splits = at.splits.n_splits;
   if (!kept.is_whole || kept.seed != at.seed || kept.params.size() != adder.params.size() ||
       kept.sums.size() != state.exact.n_columns() ||
-      !is_near(kept.params.data(), adder.params.data(), n_splits)) {
+      !is_near(state, kept.params.data(), adder.params.data(), n_splits)) {
     return false;
   }
   std::size_t n_changed = 0;
@@ -65,6 +65,7 @@ bool AdditiveFitness::choose_near(const State& state, const TargetSplits& at, co
   kept.mask.assign(mask, mask + n_words());
   kept.n_changed += n_changed;
   kept.is_whole = true;
+  ++n_near_;
   for (std::size_t s = 0; s < n_splits; ++s) choose_kept(state, at, s, adder, classes);
   return true;
 }

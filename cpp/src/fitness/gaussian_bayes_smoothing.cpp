@@ -8,6 +8,7 @@ namespace bitsieve {
 namespace {
 
 constexpr double seen_share = 0x1p-60;  // of the square of a value, in a smoothing
+constexpr double near_share = 0x1p-24;  // of the least variance, in what a smoothing changes by
 
 }  // namespace
 
@@ -59,6 +60,7 @@ void GaussianBayesFitness::measure(const State& state, const TargetSplits& at,
   for (std::size_t s = 0; s < at.splits.n_splits; ++s) {
     params[gaussian_params * s] *= var_smoothing_;
     params[gaussian_params * s + 1] = static_cast<double>(features.size());
+    params[gaussian_params * s + 2] = static_cast<const Folds&>(state).steepest;
   }
 }
 
@@ -68,6 +70,7 @@ void GaussianBayesFitness::measure_base(const State& state, const TargetSplits& 
   const Folds& folds = static_cast<const Folds&>(state);
   const std::size_t n_classes = target().n_classes;
   measure(state, at, features, params, scratch);
+  for (std::size_t s = 0; s < at.splits.n_splits; ++s) params[gaussian_params * s + 2] = 0;
   Scratch block_values;
   scratch.resize(2 * n_classes * lanes);
   for_each_block(state, features.data(), features.size(), block_values,
@@ -153,10 +156,12 @@ void GaussianBayesFitness::measure_flips(const State& state, const TargetSplits&
   }
 }
 
-bool GaussianBayesFitness::is_near(const double* kept, const double* own,
+bool GaussianBayesFitness::is_near(const State& state, const double* kept, const double* own,
                                    std::size_t n_splits) const {
+  const double steepest = static_cast<const Folds&>(state).steepest;
   for (std::size_t k = 0; k < gaussian_params * n_splits; k += gaussian_params) {
-    if (kept[k] != own[k]) return false;
+    if (kept[k] == own[k]) continue;
+    if (steepest == 0 || !(std::abs(kept[k] - own[k]) * steepest <= near_share)) return false;
   }
   return true;
 }

@@ -106,6 +106,7 @@ void GaussianBayesFitness::survey(State& state, const TargetSplits& at, int n_th
       floor = std::min(floor, least[f]);
     }
   }
+  folds.steepest = folds.left_out.empty() ? 1 / floor * (1 + 0x1p-40) : 0.0;
   for (std::size_t s = 0; s < n_splits; ++s) {
     folds.reference[gaussian_params * s + 2] = 1 / (floor + smallest) * (1 + 0x1p-40);
   }

@@ -27,6 +27,7 @@ struct GaussianBayesFitness::Folds : AdditiveFitness::State {
   double largest_reach = 0;
   std::vector<double> reference;  // [n_splits][gaussian_params]
   bool has_derivatives = false;
+  double steepest = 0;  // the greatest 1 / variance of a class, where nothing is left out
 };
 
 }  // namespace bitsieve

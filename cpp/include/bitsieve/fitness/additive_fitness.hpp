@@ -161,7 +161,8 @@ class AdditiveFitness : public MaskFitness {
 
   // Whether sums at the parameters of one mask serve another, whose own parameters offsets() is given
   // (and those of the first as reference): both [n_splits][n_params]. Here: where they are equal.
-  virtual bool is_near(const double* kept, const double* own, std::size_t n_splits) const;
+  virtual bool is_near(const State& state, const double* kept, const double* own,
+                       std::size_t n_splits) const;
 
   // Fills out for a split. params[n_params][lanes] are the masks' own; reference[n_params] those of
   // the sums, null where the sums are at the masks' own.
@@ -206,7 +207,7 @@ class AdditiveFitness : public MaskFitness {
   // Classes of a mask, or no_class, from the sums that a worker keeps of the last one; false where it
   // is too far from that. adder has its features and parameters.
   bool choose_near(const State& state, const TargetSplits& at, const Word* mask, Adder& adder,
-                   std::int32_t* classes) const;
+                   std::int32_t* classes);
   void choose_kept(const State& state, const TargetSplits& at, std::size_t split, Adder& adder,
                    std::int32_t* classes) const;
   void keep(const TargetSplits& at, const Word* mask, Adder& adder) const;
@@ -225,7 +226,7 @@ class AdditiveFitness : public MaskFitness {
 
   std::unique_ptr<State> shared_;  // of the last splits that several masks shared
   std::unique_ptr<Chosen> chosen_;
-  std::atomic<std::uint64_t> n_tabled_{0}, n_open_{0};
+  std::atomic<std::uint64_t> n_tabled_{0}, n_near_{0}, n_open_{0};
 };
 
 }  // namespace bitsieve
