@@ -295,6 +295,7 @@ void register_core(py::module_& module) {
       .value("instances", Stream::instances)
       .value("probes", Stream::probes)
       .value("microarray", Stream::microarray)
+      .value("restarts", Stream::restarts)
       .finalize();
   module.def("stratified_folds", &stratified, py::arg("codes").noconvert(), py::arg("n_classes"),
              py::arg("n_splits"), py::arg("n_repeats"), py::arg("seed"));

@@ -27,6 +27,7 @@ class Stream(IntEnum):
     instances = 10
     probes = 11
     microarray = 12
+    restarts = 13
 
 def philox(seed: int, stream: int, offset: int, n: int, lane: int = 0) -> NDArray[np.uint64]: ...
 def random_uniform(key: int, stream: int, lane: int, first: int, n: int) -> NDArray[np.float64]: ...

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitsieve.search import BinarySPSASearch
+from bitsieve.search import BinarySPSASearch, ExhaustiveMaskSearch, RandomMaskSearch
 from bitsieve.testing import check_search
 
 # Name to the class and the options that make it; each entry is a variant of the others.
@@ -17,6 +17,9 @@ SEARCHES: dict[str, tuple[Any, dict[str, Any]]] = {
     "spsa, gain of the paper": (BinarySPSASearch, {"gain": "paper"}),
     "spsa, one feature": (BinarySPSASearch, {"n_features_to_select": 1}),
     "spsa, all may win": (BinarySPSASearch, {"admit_perturbed": True, "stop_when_decided": True}),
+    "exhaustive, up to 1 feature": (ExhaustiveMaskSearch, {"max_size": 1, "n_asked": 3}),
+    "random": (RandomMaskSearch, {}),
+    "random, one feature": (RandomMaskSearch, {"max_size": 1, "n_asked": 1}),
 }
 
 

@@ -137,6 +137,7 @@ def test_many_samples_of_few_features_are_left_to_trees() -> None:
         ({"metric": "sqeuclidean"}, "knn"),
         ({"metric": "minkowski", "p": 2, "weights": None}, "knn"),
         ({"metric": "sqeuclidean", "weights": "distance"}, None),
+        ({"metric": "sqeuclidean", "algorithm": "kd_tree"}, None),
         ({"metric": "minkowski", "p": 1}, None),
         ({"metric": "cosine"}, None),
         ({"metric": np.dot}, None),

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from bitsieve import Masks
 from bitsieve.data import Table
 from bitsieve.selectors._base import SearchSelector
+from bitsieve.selectors._space import Space
 
 
 class Energy:
@@ -68,8 +69,8 @@ class EnergySelector(SearchSelector):
         "common", None, None, True, None, False,
     )  # fmt: skip
 
-    def _make_search(self, table: Table) -> Every:
-        return Every(table.n_features)
+    def _make_search(self, table: Table, space: Space) -> Every:
+        return Every(space.n_units)
 
     def _make_fitness(
         self, table: Table, key: int | None, *, groups: Any, sample_weight: Any

@@ -36,6 +36,7 @@ from bitsieve.evaluation import nested_cross_validate
 from bitsieve.fitness import KnnFitness
 from bitsieve.fitness import compile as compile_fitness
 from bitsieve.search import BinarySPSASearch, run
+from bitsieve.selectors._space import Space
 
 _Data = tuple[np.ndarray, np.ndarray]
 
@@ -246,11 +247,11 @@ def test_a_start_means_what_it_means_to_the_search() -> None:
     for start in (None, 0.48, [0.46, 0.9, 0.5, 0.5], np.array([True, False, True, True])):
         selector = BinarySPSA(KNeighborsClassifier(1), start=start)
         search = BinarySPSASearch(4, start=start)
-        np.testing.assert_array_equal(selector._make_search(table).w, search.w)
+        np.testing.assert_array_equal(selector._make_search(table, Space(table)).w, search.w)
     scores = [3.0, 1.0, 2.0, 2.0]
     selector = BinarySPSA(KNeighborsClassifier(1), filter_scores=scores)
     np.testing.assert_array_equal(
-        selector._make_search(table).w, BinarySPSASearch(4, filter_scores=scores).w
+        selector._make_search(table, Space(table)).w, BinarySPSASearch(4, filter_scores=scores).w
     )
 
 
@@ -500,8 +501,8 @@ def test_other_searches_are_scored_by_their_finalists() -> None:
     class Fixed(BinarySPSA):
         """A search that weighs no features."""
 
-        def _make_search(self, table: Table) -> Any:
-            search = super()._make_search(table)
+        def _make_search(self, table: Table, space: Space) -> Any:
+            search = super()._make_search(table, space)
             search.feature_scores = None  # type: ignore[method-assign, assignment]
             return search
 

@@ -136,6 +136,8 @@ class _Kernel:
             return f"metric {_shown(metric)} has no kernel"
         if metric == "sqeuclidean" and weights == "distance":
             return "weights 'distance' of metric 'sqeuclidean' has no kernel"
+        if metric == "sqeuclidean" and estimator.algorithm not in ("auto", "brute"):
+            return f"metric 'sqeuclidean' with algorithm {estimator.algorithm!r} has no kernel"
         if estimator.metric_params is not None:
             return "metric_params has no kernel"
         is_regressor = type(estimator).__name__ == "KNeighborsRegressor"

@@ -9,30 +9,37 @@
 A search sees masks and scores and nothing else; this room imports neither a fitness, nor data, nor
 scikit-learn. A new search is a class with the methods of :class:`Search`; it gets budgets,
 checkpoints, history and final measurement from :func:`run`. One that has an answer of its own also
-has :meth:`~RecommendingSearch.recommend`.
+has :meth:`~RecommendingSearch.recommend`. :class:`UnitSearch` stands around one whose features are
+to move in groups, or not at all.
 """
 
 from __future__ import annotations
 
+from bitsieve.search.exhaustive import ExhaustiveMaskSearch
 from bitsieve.search.iteration import Callback, Iteration
 from bitsieve.search.presets import PRESETS, Preset, preset_of
 from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, SeededSearch
+from bitsieve.search.random_masks import RandomMaskSearch
 from bitsieve.search.result import Finalist, RunResult
 from bitsieve.search.run import run
 from bitsieve.search.spsa import BinarySPSASearch
+from bitsieve.search.units import UnitSearch
 
 __all__ = [
     "PRESETS",
     "BinarySPSASearch",
     "Callback",
+    "ExhaustiveMaskSearch",
     "Finalist",
     "Fitness",
     "Iteration",
     "Preset",
+    "RandomMaskSearch",
     "RecommendingSearch",
     "RunResult",
     "Search",
     "SeededSearch",
+    "UnitSearch",
     "preset_of",
     "run",
 ]

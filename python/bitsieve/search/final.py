@@ -16,7 +16,14 @@ from bitsieve.search.protocol import Fitness, Scores
 from bitsieve.search.result import Finalist
 from bitsieve.search.scoring import checked_scores, is_fresh
 
-__all__ = ["Deadline", "Final", "measure_finalists", "measure_first", "unmeasured"]
+__all__ = [
+    "Deadline",
+    "Final",
+    "measure_again",
+    "measure_finalists",
+    "measure_first",
+    "unmeasured",
+]
 
 
 @dataclass(frozen=True)
@@ -185,6 +192,44 @@ def measure_first(
     places = list(range(len(entries)))
     measured = [score, *[float("nan")] * (len(entries) - 1)]
     return Final(_finalists(archive, entries, places, measured), places, score, n_done, cut)
+
+
+def measure_again(
+    fitness: Fitness,
+    mask: Masks,
+    key: int,
+    *,
+    n_before: int,
+    n_measurements: int,
+    deadline: Deadline | None = None,
+) -> tuple[float, int] | None:
+    """Measure the choice among several runs on seeds that had no part in it.
+
+    Parameters
+    ----------
+    fitness : Fitness
+    mask : Masks
+        A batch of one.
+    key : int
+        The first run's key.
+    n_before : int
+        How many seeds the runs took of their streams of measurement.
+    n_measurements : int
+    deadline : Deadline, optional
+        Before it they are fewer, one at least.
+
+    Returns
+    -------
+    float and int, or None
+        Mean score and number of measurements; None where the folds are fixed and there are no
+        fresh ones, so that it would be the score that is known.
+    """
+    fresh = _fresh(fitness)
+    if fresh is None:
+        return None
+    seeds = SeedWords(key, Stream.measurement).take(n_before, n_measurements)
+    scores, n_done = _mean_score(fresh, mask, seeds, deadline)
+    return float(scores[0]), n_done
 
 
 def _as_observed(archive: Archive, entries: list[Entry]) -> Final:

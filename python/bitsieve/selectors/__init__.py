@@ -11,7 +11,9 @@
 Searches: ``_base.py`` has everything that all share (validation, tags, fit, fitted attributes).
 
     spsa.py          BinarySPSA: its own parameters, and the search that they make
-    _scoring.py      whether a scorer can score a target, before a long search
+    _space.py        what moves: free features and groups; _features.py: as users name them
+    _penalty.py      a fitness that charges for features; _restarts.py: the best of several seeds
+    _starts.py       scores of a filter, by its name, to start from
     named.py         short names, as the command line takes them
 
 Panels: ``auto.py``, AutoSelector, on the room ``panels``.

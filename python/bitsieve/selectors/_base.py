@@ -3,6 +3,15 @@
 A subclass stores its parameters in its constructor and adds :meth:`SearchSelector._make_search`;
 the parameters named under :class:`SearchSelector` must be among them. One that searches another
 fitness than that of an estimator also overrides :meth:`SearchSelector._make_fitness`.
+
+::
+
+    X, y --> Table --> Space   which features move, and which of them together
+               |         |
+               |         '--> _make_search (over the units) --> UnitSearch, unless all are free
+               '------------> _make_fitness --> SizePenalized, if features cost
+                                                   |
+    key --> one key a restart ------------------> run --> Restarts --> support_, restarts_, ...
 """
 
 from __future__ import annotations
@@ -18,7 +27,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bitsieve import fitness as fitness_room
-from bitsieve._checks import check_flag, key_of
+from bitsieve._checks import check_flag, check_number, key_of
 from bitsieve._random import seeded
 from bitsieve._scorers import check_scorer
 from bitsieve.data import Table
@@ -26,8 +35,11 @@ from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
 from bitsieve.filters.positions import positions_of_scores
 from bitsieve.fitness.taking import takes_missing
-from bitsieve.search import run
+from bitsieve.search import UnitSearch, run
+from bitsieve.selectors._penalty import SizePenalized
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
+from bitsieve.selectors._restarts import Restarts, share_of_limits
+from bitsieve.selectors._space import Space
 
 __all__ = ["SearchSelector", "weighted_frequency"]
 
@@ -41,6 +53,10 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     callbacks, progress`` on the instance, and for the fitness ``estimator, cv, n_repeats, scoring,
     resample, n_jobs, dtype, device``; see :class:`bitsieve.BinarySPSA` for what they mean. A
     subclass with a fitness of its own, and maybe without an estimator, needs only the first.
+
+    ``forced_features, forbidden_features, feature_groups, size_penalty, n_restarts`` are looked at
+    here alone, and a subclass need not have them: its search is over the units of a
+    :class:`Space` and knows of none of this.
     """
 
     estimator: Any
@@ -69,8 +85,12 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
     support_: NDArray[np.bool_]
 
     @abstractmethod
-    def _make_search(self, table: Table) -> Any:
-        """Return the search for a table, unseeded: the loop gives it its seed."""
+    def _make_search(self, table: Table, space: Space) -> Any:
+        """Return a search over ``space.n_units`` units, unseeded: the loop gives it its seed.
+
+        It is asked for one for every restart. What takes long and is the same for all of them, such
+        as the scores of a filter, is got from the space, which keeps it.
+        """
 
     def _make_fitness(
         self, table: Table, key: int | None, *, groups: Any, sample_weight: Any
@@ -128,8 +148,18 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         return compiled
 
     @abstractmethod
-    def _limits(self, n_features: int) -> tuple[int | None, int | None]:
-        """Return ``max_iter`` and ``patience`` for a number of features."""
+    def _limits(self, n_units: int) -> tuple[int | None, int | None]:
+        """Return ``max_iter`` and ``patience`` of each restart for a number of units."""
+
+    def _store_search(self, search: Any, space: Space) -> None:
+        """Set what only the search knows, after everything else was set.
+
+        Parameters
+        ----------
+        search : Search
+            That of the chosen restart, as :meth:`_make_search` returned it.
+        space : Space
+        """
 
     # Named here and not in the signature: the weights of a search are those of its estimator, and
     # scikit-learn's checks of weighted estimators do not hold for one that splits samples.
@@ -186,37 +216,70 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         warn_of_copies(
             table.X, None if groups is None else group_codes(groups, table.n_samples), stacklevel=2
         )
+        space = Space(
+            table,
+            forced=getattr(self, "forced_features", None),
+            forbidden=getattr(self, "forbidden_features", None),
+            groups=getattr(self, "feature_groups", None),
+        )
         key = None if self.random_state is None else key_of(self.random_state)
         if key is None and self.checkpoint is None:
             key = key_of(None)  # a stored run has a drawn key of its own
         fitness = self._make_fitness(
             table, key, groups=groups, sample_weight=fit_params.get("sample_weight")
         )
-        search = self._make_search(table)
-        max_iter, patience = self._limits(table.n_features)
-        try:
-            result = run(
-                search,
-                fitness,
-                max_evaluations=self.max_evaluations,
-                max_time=self.max_time,
-                callbacks=() if self.callbacks is None else self.callbacks,
-                checkpoint=self.checkpoint,
-                resume=self.resume,
-                random_state=key,
-                folds=self.folds,
-                choose=self._CHOOSE,
-                progress=self.progress,
-                max_iter=max_iter,
-                patience=patience,
-            )
-        except KeyboardInterrupt as stop:
-            partial = getattr(stop, "partial_result", None)
-            if partial is not None:
-                self._store(partial, table, fitness, search)
-            raise
-        self._store(result, table, fitness, search)
+        self._search(table, space, fitness, key)
         return self
+
+    def _search(self, table: Table, space: Space, fitness: Any, key: int | None) -> None:
+        """Run the search from each of its seeds, and set the fitted attributes."""
+        penalty = check_number("size_penalty", getattr(self, "size_penalty", 0.0), 0, closed="left")
+        told = SizePenalized(fitness, penalty) if penalty else fitness
+        found = Restarts(getattr(self, "n_restarts", 1), penalty)
+        max_iter, patience = self._limits(space.n_units)
+        max_evaluations, max_time = share_of_limits(
+            found.n_restarts, self.max_evaluations, self.max_time
+        )
+        wide: Any = None
+        try:
+            for number in range(found.n_restarts):
+                wide = space.widened(self._make_search(table, space))
+                result = run(
+                    wide,
+                    told,
+                    max_evaluations=max_evaluations,
+                    max_time=max_time,
+                    callbacks=() if self.callbacks is None else self.callbacks,
+                    checkpoint=self.checkpoint,
+                    resume=self.resume,
+                    random_state=found.key(number, key),
+                    folds=self.folds,
+                    choose=self._CHOOSE,
+                    progress=self.progress,
+                    max_iter=max_iter,
+                    patience=patience,
+                )
+                found.take(result, wide)
+                if "callback" in result.stop_reason:
+                    break  # it asked for an end, not for the next restart
+            found.measure_again(told, self.max_time)
+        except KeyboardInterrupt as stop:
+            found.interrupt(getattr(stop, "partial_result", None), wide)
+            self._store_all(found, table, fitness, space)
+            raise
+        self._store_all(found, table, fitness, space)
+
+    def _store_all(self, found: Restarts, table: Table, fitness: Any, space: Space) -> None:
+        """Set the fitted attributes, where there is something to set."""
+        result = found.result()
+        if result is None:
+            return
+        self.n_units_ = space.n_units
+        self._store(result, table, fitness, found.search)
+        self.restarts_ = found.entries
+        self.restart_overlap_ = found.overlap
+        inner = found.search.inner if isinstance(found.search, UnitSearch) else found.search
+        self._store_search(inner, space)
 
     def _check_parameters(self) -> None:
         """Refuse what the search is not to begin with, before the data are looked at.
@@ -287,6 +350,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.final_cut_ = result.final_cut
         self.kernel_ = getattr(fitness, "kernel", None)
         self.fallback_reason_ = getattr(fitness, "fallback_reason", None)
+        self.n_declined_ = int(getattr(fitness, "n_declined", 0))
         if table.classes is not None:
             self.classes_ = table.classes
 

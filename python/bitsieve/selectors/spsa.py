@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from bitsieve._checks import check_int
 from bitsieve.data import Table
+from bitsieve.masks import Masks
 from bitsieve.search import BinarySPSASearch, preset_of
+from bitsieve.search.starts import vector
 from bitsieve.selectors._base import SearchSelector
+from bitsieve.selectors._space import Space
 
 __all__ = ["BinarySPSA"]
 
@@ -54,7 +58,20 @@ class BinarySPSA(SearchSelector):
         other limits is needed. "auto" is the rule of [1]_, a quarter of the iterations (of the
         preset's where ``max_iter`` is None), but 100 at least.
     n_features_to_select : int or None, default None
-        Size of every mask; None lets the search find it.
+        Size of every mask, forced features among them and a group counted as one; None lets the
+        search find it.
+    size_penalty : float, default 0.0
+        What each selected feature costs the search, in the unit of the scores. All scores that are
+        reported are without it.
+    forced_features, forbidden_features : sequence of int or str, bool array or None, default None
+        Features that every mask has, and that none has: positions, names (of a data frame), or a
+        mask.
+    feature_groups : sequence of sequences of int or str, or None, default None
+        Features that move together, all in or all out, such as the columns of one category. A
+        feature that stands in no group moves alone.
+    n_restarts : int, default 1
+        Searches from so many seeds, of which the best by its last measurement is taken and
+        measured once more. Each has an equal share of ``max_evaluations`` and ``max_time``.
     gain : float, "auto", "paper" or "half-difference", default "auto"
         The gain a. "auto" keeps the steps at one size, measured by the recent differences, and
         needs no A and no alpha; "paper" is the preset's; "half-difference" the rule of [1]_ in
@@ -68,15 +85,17 @@ class BinarySPSA(SearchSelector):
         "auto".
     alpha : float, default 0.6
         Decay of a fixed gain. Without effect where the gain is "auto".
-    start : None, float or array-like of shape (n_features,), default None
+    start : None, float, str or array-like of shape (n_features,), default None
         Where the iterate starts, w_0, in [0, 1]. None: 0.5 everywhere, so that the first
         perturbation decides; with ``n_features_to_select`` the first mask is a random one. A
-        boolean array is a mask, of which w_0 stands c / 2 above and below 0.5.
-    filter_scores : None, array-like of shape (n_features,) or callable, default None
+        boolean array is a mask, of which w_0 stands c / 2 above and below 0.5. The name of a filter
+        means what it means as ``filter_scores``. Numbers of a group are averaged.
+    filter_scores : None, str, array-like of shape (n_features,) or callable, default None
         In place of ``start``: scores of a filter, greater is better, whose ranks put w_0 within c
-        of 0.5. A callable gets (X, y) and returns scores, or scores and p-values, such as
-        :func:`sklearn.feature_selection.f_classif`; it is called anew in every fit, so an outer
-        fold's filter sees that fold's training part only.
+        of 0.5; or its name, such as "relieff" (:mod:`bitsieve.filters.named`). A callable gets
+        (X, y) and returns scores, or scores and p-values, such as
+        :func:`sklearn.feature_selection.f_classif`. A name and a callable are asked anew in every
+        fit, so an outer fold's filter sees that fold's training part only.
     folds : {"common", "independent"}, default "common"
         Whether the three masks of an iteration share their folds.
     resample : bool, default True
@@ -123,15 +142,23 @@ class BinarySPSA(SearchSelector):
         Positions by ``scores_``, 1 for the best; equal scores by index.
     n_features_ : int
         Number of selected features.
-    n_evaluations_, n_iter_ : int
-        Of the search.
+    n_units_ : int
+        What the search could move: features and groups that are neither forced nor forbidden.
+    n_evaluations_ : int
+        Of all restarts.
+    n_iter_ : int
+        Of the search that was taken, as ``history_``.
     n_final_evaluations_ : int
-        What measuring the finalists again took on top.
+        What measuring the finalists again took on top, in all restarts.
     history_ : dict of str to 1-d array
         One entry an iteration: ``iteration``, ``n_evaluations``, ``score``, ``best_observed``,
         ``n_selected``, ``n_selected_best``, ``seconds``.
     finalists_ : list
         The best masks with what was measured of them, best first.
+    restarts_ : list
+        ``support``, ``score``, ``n_features`` and ``seed`` of each restart.
+    restart_overlap_ : float or None
+        Mean Jaccard index of the selections of two restarts; None where there was one.
     seed_ : int
         The seed; ``random_state=seed_`` repeats the run.
     stop_reason_ : dict of str to object
@@ -145,6 +172,8 @@ class BinarySPSA(SearchSelector):
         The compiled fitness that was used; None where scikit-learn did the work.
     fallback_reason_ : str or None
         Why scikit-learn did it, in a line; None where a kernel served.
+    n_declined_ : int
+        Masks of the search that the kernel left to scikit-learn.
     classes_ : array of shape (n_classes,)
         Class labels, for classifiers.
     n_features_in_ : int
@@ -188,13 +217,18 @@ class BinarySPSA(SearchSelector):
         max_time: float | None = None,
         patience: int | str | None = "auto",
         n_features_to_select: int | None = None,
+        size_penalty: float = 0.0,
+        forced_features: Any = None,
+        forbidden_features: Any = None,
+        feature_groups: Any = None,
+        n_restarts: int = 1,
         gain: float | str = "auto",
         preset: str = "auto",
         c: float = 0.05,
         A: float | None = None,
         alpha: float = 0.6,
-        start: float | ArrayLike | None = None,
-        filter_scores: ArrayLike | Callable[..., Any] | None = None,
+        start: float | str | ArrayLike | Masks | None = None,
+        filter_scores: str | ArrayLike | Callable[..., Any] | None = None,
         folds: Literal["common", "independent"] = "common",
         resample: bool = True,
         admit_perturbed: bool = False,
@@ -216,6 +250,11 @@ class BinarySPSA(SearchSelector):
         self.max_time = max_time
         self.patience = patience
         self.n_features_to_select = n_features_to_select
+        self.size_penalty = size_penalty
+        self.forced_features = forced_features
+        self.forbidden_features = forbidden_features
+        self.feature_groups = feature_groups
+        self.n_restarts = n_restarts
         self.gain = gain
         self.preset = preset
         self.c = c
@@ -235,8 +274,8 @@ class BinarySPSA(SearchSelector):
         self.callbacks = callbacks
         self.progress = progress
 
-    def _limits(self, n_features: int) -> tuple[int | None, int | None]:
-        preset = preset_of(self.preset, n_features)
+    def _limits(self, n_units: int) -> tuple[int | None, int | None]:
+        preset = preset_of(self.preset, n_units)
         max_iter = _number_or_auto("max_iter", self.max_iter, preset.max_iter)
         # Section IV: a run has stalled after a quarter of its iterations without a new best. In a
         # short run a quarter is too few to tell.
@@ -246,42 +285,51 @@ class BinarySPSA(SearchSelector):
     def _stopped_early(self, result: Any) -> bool:
         # Table 2: so many iterations without a new best show that a search stands still. One of
         # fewer iterations in all has decided few features, unless it stood still by our own rule.
-        usual = preset_of(self.preset, result.mask.n_features).patience
+        usual = preset_of(self.preset, self.n_units_).patience
         stalled = result.stop_reason.get("patience", 0) >= _LEAST_PATIENCE
         return bool(result.n_iterations < usual and not stalled)
 
-    def _make_search(self, table: Table) -> BinarySPSASearch:
-        if callable(self.start):
-            raise ValueError(
-                "start must be None, a number, a mask or one number a feature, got "
-                f"{self.start!r}; a filter, called in every fit, is given as filter_scores"
-            )
+    def _make_search(self, table: Table, space: Space) -> BinarySPSASearch:
+        start, scores = self._start(space)
         return BinarySPSASearch(
-            table.n_features,
+            space.n_units,
             preset=self.preset,  # type: ignore[arg-type]
-            start=self.start,
-            filter_scores=self._scores(table),
+            start=start,
+            filter_scores=scores,
             gain=self.gain,  # type: ignore[arg-type]
             c=self.c,
             A=self.A,
             alpha=self.alpha,
-            n_features_to_select=self.n_features_to_select,
+            n_features_to_select=None
+            if self.n_features_to_select is None
+            else space.size(self.n_features_to_select),
             admit_perturbed=self.admit_perturbed,
         )
 
-    def _scores(self, table: Table) -> Any:
-        """Return the scores of the filter, one a feature, or None without one."""
-        if not callable(self.filter_scores):
-            return self.filter_scores
-        scores = self.filter_scores(table.X, table.y)
-        # Filters of scikit-learn return scores alone, or scores and p-values.
-        scores = scores[0] if isinstance(scores, tuple) else scores
-        if scores is None:
+    def _start(self, space: Space) -> tuple[Any, Any]:
+        """Return where the search starts and the scores of a filter, for units; one is None."""
+        start, scores, name = self.start, self.filter_scores, "filter_scores"
+        if callable(start):
             raise ValueError(
-                f"filter_scores must return one score a feature, {table.n_features}, but "
-                f"{self.filter_scores!r} returned None"
+                "start must be None, a number, a mask, one number a feature or the name of a "
+                f"filter, got {start!r}; a filter, called in every fit, is given as filter_scores"
             )
-        return scores
+        if isinstance(start, str):
+            if scores is not None:
+                raise ValueError("give either start or filter_scores, not both")
+            start, scores, name = None, start, "start"
+        if scores is not None:
+            scores = space.filter_scores(name, scores, n_jobs=self.n_jobs)
+        if start is None or space.is_plain or (array := np.asarray(_mask_of(start))).ndim == 0:
+            return start, scores
+        if array.dtype == np.bool_:
+            return space.units_of(array), scores
+        return space.unit_scores(vector("start", array, space.n_features)), scores
+
+
+def _mask_of(start: Any) -> Any:
+    """Return a batch of one mask as a boolean array, and anything else as it is."""
+    return start.to_bool()[0] if isinstance(start, Masks) and len(start) == 1 else start
 
 
 def _number_or_auto(name: str, value: Any, auto: int) -> int | None:

@@ -31,6 +31,7 @@ enum class Stream : std::uint64_t {
   instances = 10,    // the samples that a filter looks at where it does not take all
   probes = 11,       // random features that a filter measures features by
   microarray = 12,   // made tables
+  restarts = 13,     // the keys of the restarts of a search
 };
 
 inline std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b, std::uint64_t& low) {
