@@ -9,7 +9,7 @@ namespace bitsieve {
 namespace {
 
 constexpr std::size_t tile_features = 8 * pattern_features;  // that are added in float32
-constexpr std::size_t panel_columns = 768;                  // of whole splits, worked on at a time
+constexpr std::size_t panel_columns = 1792;                 // of whole splits, worked on at a time
 constexpr std::size_t chunk_masks = 256;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 25;  // of sums
 constexpr std::size_t chosen_bytes = std::size_t{1} << 26;
