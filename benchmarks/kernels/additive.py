@@ -61,11 +61,11 @@ def report(name: str, ours: float, theirs: float, share: float | None = None) ->
     print(f"{name:44} {1e3 * ours:9.3f} {1e3 * theirs:10.1f} {theirs / ours:8.0f}x {beside}")
 
 
-def walks(name: str, fitness: Any, masks: Any, theirs: float) -> None:
+def walks(fitness: Any, masks: Any, theirs: float) -> None:
     """Masks asked for alone or in pairs: new ones, and such as differ from the last in a share."""
     rng = np.random.default_rng(2)
     report(
-        f"  {name[:9]}, alone",
+        "  a new one, alone",
         best(lambda: [fitness.evaluate(m[None]) for m in masks[:20]]) / 20,
         theirs,
     )
@@ -105,7 +105,7 @@ def main() -> None:
         limit = columns * 11340 / 4 / lanes / 2 / clock()
         report(name, ours, theirs, limit / ours if scoring is None else None)
         if scoring is None:
-            walks(name, fitness, masks, theirs)
+            walks(fitness, masks, theirs)
     if len(sys.argv) > 1:
         with np.load(sys.argv[1]) as archive:
             X, y = archive["X"].astype(np.float64), archive["y"]
