@@ -324,6 +324,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "shrink": 0.5,
             "halved": False,
             "decisions": True,
+            "scaler": _core.ScalerOptions("standard"),
         },
     ),
     "LdaFitness": (

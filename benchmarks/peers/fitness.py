@@ -130,6 +130,7 @@ MODELS = (
         _gram_a_split,
         neighbors_seconds=0.1,
     ),
+    Model("scaler + NearestCentroid", scaled(NearestCentroid()), None, "float32"),
     Model("scaler + RidgeClassifier", scaled(RidgeClassifier()), 30, "float64", _gram_a_split),
     Model("scaler + SVC linear", scaled(SVC(kernel="linear")), None, "float64", _gram_a_split),
     Model("scaler + LinearSVC", scaled(LinearSVC(random_state=0)), None, "float64", _gram_a_split),

@@ -325,7 +325,7 @@ class ScaledKnnFitness(MaskFitness):
         scaler: ScalerOptions,
     ) -> None: ...
 
-class CentroidFitness(GramFitness):
+class CentroidFitness(MaskFitness):
     def __init__(
         self,
         table: Table,
@@ -457,6 +457,7 @@ class DiagonalFitness(MaskFitness):
         shrink: float = ...,
         halved: bool = ...,
         decisions: bool = ...,
+        scaler: ScalerOptions = ...,
     ) -> None: ...
 
 class PriorFitness(MaskFitness):

@@ -62,6 +62,8 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("factor", LinearSVC(C=1e-3, random_state=0), {"scoring": "balanced_accuracy", **FRESH}),
     ("centroid", NearestCentroid(priors="empirical"), {"scoring": "f1_macro", **FRESH}),
     ("centroid", NearestCentroid(shrink_threshold=0.4), {"groups": True}),
+    ("centroid", make_pipeline(StandardScaler(), NearestCentroid()), {}),
+    ("centroid", make_pipeline(RobustScaler(), NearestCentroid(shrink_threshold=0.4)), FRESH),
     ("diagonal_lda", DiagonalLDA(), {}),
     ("diagonal_lda", DiagonalLDA(), {"scoring": "neg_log_loss", **FRESH}),
     ("lda", LinearDiscriminantAnalysis("lsqr", shrinkage=0.1), {}),

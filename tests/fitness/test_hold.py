@@ -90,6 +90,10 @@ MODELS = (
     Model(_lda("eigen"), (*SMALL, "khan_few"), other=_lda("lsqr")),
     Model(NearestCentroid(), forms=("z-scored",)),
     Model(NearestCentroid(shrink_threshold=0.3), forms=("z-scored",)),
+    Model(_scaled(NearestCentroid()), ("sonar", "vehicle", *WIDE), forms=("z-scored",)),
+    Model(
+        _scaled(NearestCentroid(shrink_threshold=0.3), RobustScaler()), WIDE, forms=("z-scored",)
+    ),
     Model(KNeighborsClassifier(3), forms=("z-scored",)),
     # Samples that stand twice in segment are told apart by rounding in scikit-learn's distances.
     Model(

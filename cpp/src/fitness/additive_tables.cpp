@@ -366,8 +366,9 @@ void AdditiveFitness::prepare(const MaskBatch& batch, int n_threads,
     for (std::size_t w = 0; w < n_words(); ++w) any[w] |= batch.masks[m * n_words() + w];
   }
   const bool is_known = shared_->is_surveyed;
-  const std::size_t needed = count_bits(any.data(), n_words()) + (is_known ? 0 : p / 2);
-  if (total < 2 * needed) return;
+  const std::size_t n_any = count_bits(any.data(), n_words());
+  const std::size_t needed = n_any + (is_known ? 0 : p / 2);
+  if (total < 2 * needed || !prefers_tables(batch, at, n_any)) return;
   const State& state = shared_state(at, true, n_threads);
   if (8 * state.left_out.size() > p) return;
   chosen_ = std::make_unique<Chosen>();

@@ -119,12 +119,16 @@ class AdditiveFitness : public MaskFitness {
   virtual void measure(const State& state, const TargetSplits& at,
                        const std::vector<std::int32_t>& features, double* params,
                        Scratch& scratch) const;
-  // What else is known of a mask whose sums others are near to: measure(), and more if need be.
+  // What else is known of a mask whose sums others are near to: measure(), and more if need be. A
+  // model whose neighbors' parameters take few values has a base for each of them: params[n_bases]
+  // [n_splits][n_params]. Neighbors are then told by the base whose parameters are theirs, in every
+  // bit, and those that have none by exact sums of their own.
+  virtual std::size_t n_bases() const { return 1; }
   virtual void measure_base(const State& state, const TargetSplits& at,
                             const std::vector<std::int32_t>& features, double* params,
                             Scratch& scratch) const;
   // The parameters of masks that are one flip from that base, a lane each:
-  // params[n_splits][n_params][lanes], which hold the base's at first. joins[lane]: the feature is
+  // params[n_splits][n_params][lanes], which hold the (first) base's at first. joins[lane]: the feature is
   // not in the base.
   virtual void measure_flips(const State& state, const TargetSplits& at,
                              const std::vector<std::int32_t>& base, const FeatureBlock& flips,
@@ -195,15 +199,23 @@ class AdditiveFitness : public MaskFitness {
   void forget_states() override;
   Counters count() const override;
 
+  // Of a model with another way: whether a batch whose masks have these many features together is
+  // to be tabled, and whether the batch that was prepared last is.
+  virtual bool prefers_tables(const MaskBatch&, const TargetSplits&, std::size_t) const {
+    return true;
+  }
+  bool is_tabled() const { return chosen_ != nullptr; }
+
+  struct Adder;  // a worker
+  const State& state_of(const TargetSplits& at, Adder& adder) const;
+
  private:
-  struct Adder;   // a worker
   class Tables;   // a batch at once
   class Flips;    // a neighborhood
   struct Chosen;  // what Tables found
 
   std::unique_ptr<State> new_state(const TargetSplits& at) const;
   const State& shared_state(const TargetSplits& at, bool is_surveyed, int n_threads);
-  const State& state_of(const TargetSplits& at, Adder& adder) const;
   // Classes of a mask, or no_class, from the sums that a worker keeps of the last one; false where it
   // is too far from that. adder has its features and parameters.
   bool choose_near(const State& state, const TargetSplits& at, const Word* mask, Adder& adder,
