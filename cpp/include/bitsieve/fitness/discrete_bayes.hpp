@@ -171,6 +171,9 @@ class MultinomialFitness : public DiscreteBayesFitness {
                Scratch& scratch) const override;
   void measure_base(const State&, const TargetSplits&, const std::vector<std::int32_t>&, double*,
                     Scratch&) const override {}  // exact sums tell T_c well enough
+  bool is_near(const State&, const double*, const double*, std::size_t) const override {
+    return true;
+  }
   std::size_t block_size(const State& state) const override;
   void begin_block(const State& state, const FeatureBlock& block) const override;
   void terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
