@@ -320,8 +320,8 @@ std::unique_ptr<PyScaledKnn> make_scaled_knn(const std::shared_ptr<PyTable>& tab
                                                    scaler);
 }
 
-struct PyCentroid : PyGram {
-  using PyGram::PyGram;
+struct PyCentroid : PyFitness {
+  using PyFitness::PyFitness;
 };
 
 struct PyPrior : PyFitness {
@@ -368,7 +368,7 @@ void register_fitness(py::module_& module) {
            py::arg("target").noconvert(), py::arg("n_classes"), py::arg("n_repeats"),
            py::arg("n_folds"), py::arg("stratified"), py::arg("n_neighbors"),
            py::arg("by_distance"), py::arg("scaler"));
-  py::class_<PyCentroid, PyGram>(module, "CentroidFitness")
+  py::class_<PyCentroid, PyFitness>(module, "CentroidFitness")
       .def(py::init(&make_model<PyCentroid, CentroidFitness>), py::arg("table").none(false), py::kw_only(),
            py::arg("target").noconvert(), py::arg("n_classes"), py::arg("n_repeats"),
            py::arg("n_folds"), py::arg("stratified"));

@@ -57,7 +57,7 @@ std::unique_ptr<PyDiagonal> make_diagonal(
     const std::shared_ptr<PyTable>& table, const TargetArray& target, std::size_t n_classes,
     std::size_t n_repeats, std::size_t n_folds, bool stratified, const std::string& priors,
     const Priors& given, bool plain, double smoothing, double shrink, bool halved,
-    bool decisions) {
+    bool decisions, const ScalerOptions& scaler) {
   require(std::isfinite(smoothing) && smoothing >= 0, "smoothing must be finite and not negative");
   require(std::isfinite(shrink) && shrink >= 0, "shrink must be finite and not negative");
   require(smoothing == 0 || shrink == 0, "smoothed variances have no shrunken means");
@@ -75,7 +75,7 @@ std::unique_ptr<PyDiagonal> make_diagonal(
   settings.halved = halved;
   settings.kind = decisions ? Outputs::Kind::decisions : Outputs::Kind::probabilities;
   return make_model<PyDiagonal, DiagonalFitness>(table, target, n_classes, n_repeats, n_folds,
-                                                 stratified, settings);
+                                                 stratified, settings, scaler);
 }
 
 }  // namespace discriminant
@@ -94,7 +94,7 @@ void register_fitness_discriminant(py::module_& module) {
            py::arg("n_folds"), py::arg("stratified"), py::arg("priors"),
            py::arg("given").noconvert() = py::none(), py::arg("plain") = false,
            py::arg("smoothing") = 0.0, py::arg("shrink") = 0.0, py::arg("halved") = false,
-           py::arg("decisions") = false);
+           py::arg("decisions") = false, py::arg("scaler") = ScalerOptions());
 }
 
 }  // namespace bitsieve

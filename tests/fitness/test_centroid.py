@@ -14,9 +14,11 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from twin_centroid import scores as twin_scores
 
-from bitsieve import Masks
+from bitsieve import Masks, _core
 from bitsieve.fitness import GeneralFitness, compile
 from bitsieve.fitness.centroid import AdditiveCentroidFitness, CentroidFitness
 
@@ -39,7 +41,7 @@ def _masks(p: int, m: int, seed: int = 0) -> Any:
 
 
 def _twin(X: Any, codes: Any, mask: Any, splits: Any) -> list[float]:
-    """Accuracies: distances to means in float64, sums in the order of samples and features."""
+    """Accuracies: distances to means in float64, the first of equal ones."""
     X, out = X[:, mask].astype(np.float64), []
     for train, test in splits:
         present = [np.flatnonzero(codes[train] == c) for c in range(codes.max() + 1)]
@@ -140,6 +142,61 @@ def test_any_path_ends_in_the_bits_of_the_twin() -> None:
         )
 
 
+@pytest.mark.parametrize("kind", ["real", "ties", "midpoints", "copies", "beyond float32"])
+def test_tables_gram_matrices_and_flips_name_the_same_classes(isa: str, kind: str) -> None:
+    """One float64 comparison decides what any way leaves open, near ties and ties too."""
+    X, y = _table(48, 90, 3, 5)
+    rng = np.random.default_rng(5)
+    if kind == "ties":
+        X = np.round(X / X.std(axis=0))
+    if kind == "midpoints":  # of the means of two classes
+        means = [X[:40][y[:40] == c].mean(axis=0) for c in range(3)]
+        X[40:] = [(means[k % 3] + means[(k + 1) % 3]) / 2 for k in range(8)]
+        X[44:] += 1e-12 * rng.normal(size=X[44:].shape)
+    if kind == "copies":
+        X[1::2] = X[::2] + 1e-9 * rng.normal(size=X[1::2].shape)
+    if kind == "beyond float32":
+        X = 1e7 + X
+    splits = [(np.arange(40), np.arange(40, 48)), (np.arange(30), np.arange(30, 48))]
+    splits += list(ShuffleSplit(6, test_size=0.3, random_state=0).split(X))
+    masks = np.concatenate([rng.random((60, 90)) < 0.5, _masks(90, 12)[1:]])
+    seeds = np.zeros(len(masks), np.uint64)
+    fitness = {way: compile(NearestCentroid(), X, y, cv=splits) for way in ("all", "each", "near")}
+    classes = fitness["all"]._core.outputs(Masks.from_bool(masks).words, seeds, 2)[0]
+    for m, mask in enumerate(masks):
+        words = Masks.from_bool(mask[None]).words
+        found = fitness["each"]._core.outputs(words, seeds[:1], 1)[0]
+        np.testing.assert_array_equal(found[0], classes[m])
+    ways = {way: fitness[way]._core.counters() for way in ("all", "each")}
+    assert ways["all"]["tabled_masks"] == len(masks)
+    assert ways["all"]["float_features"] == 0
+    assert ways["each"]["tabled_masks"] == 0
+    assert ways["each"]["float_features"] > 0
+    if kind in ("ties", "midpoints"):
+        assert ways["all"]["open_splits"] > 0
+        assert ways["each"]["rechecked"] > 0
+    near = Masks.neighbors(masks[0], 90)
+    flipped = fitness["near"].evaluate_splits(near)
+    assert fitness["near"]._core.counters()["float_features"] == 0
+    expected = [fitness["each"].evaluate_splits(mask[None])[0] for mask in near.to_bool()]
+    np.testing.assert_array_equal(flipped, expected)
+    np.testing.assert_array_equal(fitness["all"].evaluate_splits(near.to_bool()), expected)
+
+
+def test_a_batch_of_masks_near_one_another_goes_by_gram_matrices(one_blas_thread: None) -> None:
+    X, y = _table(300, 90, 3, 5)
+    rng = np.random.default_rng(0)
+    apart = rng.random((16, 90)) < 0.5
+    near = apart[0] ^ (rng.random((16, 90)) < 0.02)
+    cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=11, random_state=0)
+    for masks, n_tabled in ((near, 0), (apart, 16)):
+        fitness = compile(NearestCentroid(), X, y, cv=cv, n_jobs=1)
+        found = fitness.evaluate_splits(masks)
+        assert fitness._core.counters()["tabled_masks"] == n_tabled
+        expected = _expected(X, y, masks[:2], fitness.splits())
+        np.testing.assert_array_equal(found[:2], expected)
+
+
 def test_what_float32_loses_decides_nothing() -> None:
     """Large members of small means; and large samples between means that are nearly one."""
     rng = np.random.default_rng(3)
@@ -201,14 +258,21 @@ def test_values_are_the_twins(isa: str) -> None:
 
 
 def test_batches_of_shrunken_centroids_agree_with_single_masks_in_every_bit() -> None:
-    for seed, (shrink, priors) in enumerate(
-        [(0.2, "uniform"), (1.0, "empirical"), (3.0, "uniform")]
-    ):
+    cases = [
+        (0.2, "uniform", None),
+        (1.0, "empirical", None),
+        (3.0, "uniform", None),
+        (0.3, "uniform", StandardScaler()),
+        (1.0, "empirical", RobustScaler()),
+        (None, "uniform", MinMaxScaler()),
+    ]
+    for seed, (shrink, priors, scaler) in enumerate(cases):
         X, y = _table(41, 150, 3, seed)
         X = np.round(X, 1) if seed else X * np.random.default_rng(0).lognormal(size=150)
         masks = _masks(150, 60, seed)
         masks[2:6] = np.arange(150) < [[1], [2], [3], [149]]
-        model = NearestCentroid(shrink_threshold=shrink, priors=priors)
+        model: Any = NearestCentroid(shrink_threshold=shrink, priors=priors)
+        model = model if scaler is None else make_pipeline(scaler, model)
         for options in ({}, {"resample": True, "n_repeats": 2}):
             fitness = compile(model, X, y, cv=4, n_jobs=1, **options)
             alone = [compile(model, X, y, cv=4, n_jobs=1, **options) for _ in range(2)]
@@ -218,6 +282,65 @@ def test_batches_of_shrunken_centroids_agree_with_single_masks_in_every_bit() ->
                 one = alone[m % 2].evaluate_splits(masks[m : m + 1], 7)
                 np.testing.assert_array_equal(one[0], together[m])
             assert counted["tabled_masks"] > 0
+
+
+def test_neighborhoods_of_shrunken_centroids_agree_with_single_masks_in_every_bit() -> None:
+    """Of odd and even sizes, medians that tie, flips between the two middle spreads, scalers."""
+    cases: list[tuple[Any, int]] = [
+        (NearestCentroid(shrink_threshold=0.3), 0),
+        (NearestCentroid(shrink_threshold=1.0, priors="empirical"), 1),
+        (make_pipeline(StandardScaler(), NearestCentroid(shrink_threshold=0.5)), 2),
+        (make_pipeline(RobustScaler(), NearestCentroid(shrink_threshold=0.5)), 3),
+    ]
+    for model, kind in cases:
+        X, y = _table(41, 90, 3, kind)
+        if kind == 1:
+            X = np.round(X)  # spreads and distances that tie, or are nothing
+        if kind == 2:
+            X[:, :60] = 4.0  # medians that are nothing
+        n_declined = 0
+        for size in (0, 1, 2, 3, 6, 7, 30, 31):
+            base = np.zeros(90, bool)
+            base[np.random.default_rng(size).choice(90, size, replace=False)] = True
+            near = Masks.neighbors(base, 90)
+            options = {"resample": True, "n_repeats": 2} if size % 2 else {}
+            cores = [compile(model, X, y, cv=4, n_jobs=1, **options)._core for _ in range(3)]
+            seeds, score = np.full(90, 5, np.uint64), _core.Score("accuracy")
+            declined = np.zeros((3, 90), bool)
+            words = Masks.from_bool(near.to_bool()).words
+            found = cores[0].evaluate_flips(
+                near.base, near.indices, near.indptr, seeds, score, 2, declined[0]
+            )
+            assert cores[0].counters()["tabled_masks"] == 0
+            together = cores[1].evaluate(words, seeds, score, 1, declined[1])
+            np.testing.assert_array_equal(together, found)
+            if size > 2:
+                assert cores[1].counters()["tabled_masks"] == 90
+            for m in range(0, 90, 5):
+                one = cores[2].evaluate(words[[m]], seeds[:1], score, 1, declined[2, m : m + 1])
+                np.testing.assert_array_equal(one[0], found[m])
+            np.testing.assert_array_equal(declined[1], declined[0])
+            np.testing.assert_array_equal(declined[2, ::5], declined[0, ::5])
+            n_declined += declined[0].sum()
+        assert (n_declined > 0) == (kind in (1, 2))
+
+
+def test_flips_of_shrunken_centroids_are_scikit_learns(one_blas_thread: None) -> None:
+    X, y = _table(41, 30, 3, 4)
+    for size in (4, 7):
+        base = np.arange(30) < size
+        for model in (
+            NearestCentroid(shrink_threshold=0.3),
+            make_pipeline(StandardScaler(), NearestCentroid(shrink_threshold=0.6)),
+        ):
+            near = Masks.neighbors(base, 30)
+            fitness = compile(model, X, y, cv=3, n_jobs=1)
+            found = fitness.evaluate_splits(near)
+            expected = [
+                cross_val_score(model, X[:, mask], y, cv=fitness.splits())
+                for mask in near.to_bool()
+            ]
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_many_samples_need_no_gram_matrix(one_blas_thread: None) -> None:
@@ -246,6 +369,12 @@ def test_what_rounding_decides_in_scikit_learn_is_declined() -> None:
             fitness.evaluate_splits(near), fitness.evaluate_splits(near.to_bool())
         )
         assert fitness.n_declined == 2
+    # Behind a scaler what is constant is no whole number any more.
+    scaled = make_pipeline(StandardScaler(), NearestCentroid(priors=[0.4, 0.6]))
+    fitness = compile(scaled, X, y, cv=3, n_jobs=1)
+    expected = GeneralFitness(fitness.problem, "asked for").evaluate_splits(masks)
+    np.testing.assert_array_equal(fitness.evaluate_splits(masks), expected)
+    assert fitness.n_declined == 2
     # All means of both classes become one.
     model = NearestCentroid(shrink_threshold=50.0, priors=[0.4, 0.6])
     fitness = compile(model, X, y, cv=3, scoring="roc_auc", n_jobs=1)
@@ -263,6 +392,9 @@ def test_what_it_does_not_serve() -> None:
         ({"priors": np.array([0.5, 0.5])}, X, "priors in an array have no kernel; give a list"),
         ({"priors": "empirical"}, X.astype(np.float32), "values in float32 have no kernel, since"),
     ]
+    behind = make_pipeline(StandardScaler(), NearestCentroid())
+    fitness = compile(behind, X.astype(np.float32), y, n_jobs=1)
+    assert "values in float32 have no kernel, since" in str(fitness.fallback_reason)
     for parameters, data, reason in refused:
         fitness = compile(NearestCentroid(**parameters), data, y, n_jobs=1)
         assert fitness.kernel is None

@@ -17,7 +17,7 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
@@ -39,6 +39,9 @@ MODELS: list[tuple[str, Any, str]] = [
     ("gaussian_bayes", GaussianNB(), "accuracy"),
     ("gaussian_bayes", GaussianNB(var_smoothing=0.1), "neg_log_loss"),
     ("gaussian_bayes", GaussianNB(var_smoothing=1e-3), "f1_macro"),
+    ("centroid", NearestCentroid(), "accuracy"),
+    ("centroid", NearestCentroid(shrink_threshold=0.5), "accuracy"),
+    ("centroid", NearestCentroid(shrink_threshold=0.3, priors="empirical"), "neg_log_loss"),
 ]
 SCALERS = (
     StandardScaler(),
@@ -126,7 +129,7 @@ def test_features_that_are_constant_or_far_away(case: Any, one_blas_thread: None
     masks = _masks(14, 3)
     splits = list(RepeatedStratifiedKFold(n_splits=3, n_repeats=1, random_state=0).split(X, y))
     # Of values far from zero its distances, and the decisions of its LDA, are rounding alone.
-    is_rough = isinstance(model, (KernelRidge, LinearDiscriminantAnalysis))
+    is_rough = isinstance(model, (KernelRidge, LinearDiscriminantAnalysis, NearestCentroid))
     for scaler in SCALERS[:4:3] if is_rough else SCALERS[::2]:
         estimator = make_pipeline(scaler, model)
         fitness = compile(estimator, X, target, cv=splits, scoring=scoring, n_jobs=1)

@@ -22,14 +22,17 @@ class AdditiveFitness::Flips {
         at_(at),
         scorer_(scorer),
         n_params_(fitness.n_params()),
+        n_bases_(fitness.n_bases()),
         n_classes_(fitness.target().n_classes),
         hits_only_(scorer.takes_hits()),
-        params_(at.splits.n_splits * n_params_, 0.0),
-        sums_(state.exact.n_columns(), 0.0) {
+        params_(n_bases_ * at.splits.n_splits * n_params_, 0.0),
+        sums_(n_bases_ * state.exact.n_columns(), 0.0) {
     list_bits(base, fitness.n_words(), features_);
     fitness.measure_base(state, at, features_, params_.data(), own.scratch_numbers);
-    fitness.add_exactly(state, at, features_, params_.data(), 0, at.splits.n_splits, own,
-                        sums_.data());
+    for (std::size_t b = 0; b < n_bases_; ++b) {
+      fitness.add_sums(state, at, features_, params_of(b), own.range(0, at.splits.n_splits),
+                       own.scratch_sums, sums_.data() + b * state.exact.n_columns());
+    }
     for (const std::int32_t i : at.splits.test_samples) {
       own_class_.push_back(fitness.target().codes[static_cast<std::size_t>(i)]);
     }
@@ -99,6 +102,21 @@ class AdditiveFitness::Flips {
     }
   }
 
+  const double* params_of(std::size_t base) const {
+    return params_.data() + base * at_.splits.n_splits * n_params_;
+  }
+
+  // Which lanes' parameters in a split are those of a base.
+  void match(std::size_t base, std::size_t s, const Block& block, bool* is_its) const {
+    std::fill_n(is_its, lanes, true);
+    if (n_bases_ == 1) return;
+    const double* own = params_of(base) + s * n_params_;
+    for (std::size_t k = 0; k < n_params_; ++k) {
+      const double* row = block.params.data() + (s * n_params_ + k) * lanes;
+      for (std::size_t l = 0; l < lanes; ++l) is_its[l] = is_its[l] && row[l] == own[k];
+    }
+  }
+
   // The features of the base with one flipped, ascending, in own.features.
   void list_flipped(std::int32_t f, bool joins, Adder& own) const {
     own.features = features_;
@@ -115,32 +133,49 @@ class AdditiveFitness::Flips {
       return false;
     }
     list_flipped(f, block.joins[lane], own);
-    own.params.assign(params_.size(), 0.0);
+    own.params.assign(at_.splits.n_splits * n_params_, 0.0);
     fitness_.measure(state_, at_, own.features, own.params.data(), own.scratch_numbers);
     return fitness_.declines(state_, at_, own.features, own.params.data());
   }
 
-  void run_split(std::size_t s, const FeatureBlock& flips, std::size_t n, Block& block,
-                 Adder& own) {
+  // The classes of the lanes whose parameters are a base's, in own.classes.
+  void choose(std::size_t base, std::size_t s, const FeatureBlock& flips, const Block& block,
+              Adder& own) {
     const AdditiveKernels& kernel = *kernels().additive;
     const SumLayout& layout = state_.exact;
     const std::size_t n_columns = layout.begin[s + 1] - layout.begin[s];
     const std::size_t n_tests = tests_of(at_.splits, s);
+    bool is_its[lanes];
+    match(base, s, block, is_its);
+    if (std::find(is_its, is_its + lanes, true) == is_its + lanes) return;
     for (auto* list : {&own.terms, &own.lane_sums, &own.magnitudes}) {
       list->resize(n_columns * lanes);
     }
-    const double* reference = params_.data() + s * n_params_;
+    const double* reference = params_of(base) + s * n_params_;
     fitness_.terms(state_, at_, flips, reference, false, s, own.terms.data(), own.scratch_numbers);
-    kernel.flip_sums(sums_.data() + layout.begin[s], own.terms.data(), block.sign, n_columns,
-                     own.lane_sums.data(), own.magnitudes.data());
+    kernel.flip_sums(sums_.data() + base * layout.n_columns() + layout.begin[s], own.terms.data(),
+                     block.sign, n_columns, own.lane_sums.data(), own.magnitudes.data());
     const std::size_t of_split = layout.n_place_sums * n_tests * lanes;
     fitness_.offsets_of(state_, at_, s,
                         {own.lane_sums.data() + of_split, own.magnitudes.data() + of_split,
                          exact_share, false},
                         block.params.data() + s * n_params_ * lanes, reference, own);
-    own.classes.resize(n_tests * lanes);
+    own.others.resize(n_tests * lanes);
+    std::int32_t* classes = n_bases_ == 1 ? own.classes.data() : own.others.data();
     fitness_.choose(layout, at_, s, own.lane_sums.data(), own.magnitudes.data(), exact_share, own,
-                    own.classes.data());
+                    classes);
+    if (n_bases_ == 1) return;
+    for (std::size_t k = 0; k < n_tests * lanes; ++k) {
+      if (is_its[k % lanes]) own.classes[k] = classes[k];
+    }
+  }
+
+  void run_split(std::size_t s, const FeatureBlock& flips, std::size_t n, Block& block,
+                 Adder& own) {
+    const AdditiveKernels& kernel = *kernels().additive;
+    const std::size_t n_tests = tests_of(at_.splits, s);
+    own.classes.assign(n_tests * lanes, no_class);
+    for (std::size_t b = 0; b < n_bases_; ++b) choose(b, s, flips, block, own);
     const auto first = static_cast<std::size_t>(at_.splits.test_begin[s]);
     std::int32_t* hits = hits_only_ ? block.hits.data() + s * n_classes_ * lanes : nullptr;
     alignas(64) std::int32_t open[lanes] = {};
@@ -176,14 +211,12 @@ class AdditiveFitness::Flips {
   void decide(std::size_t s, std::int32_t f, std::size_t lane, const Block& block, Adder& own) {
     ++fitness_.n_open_;
     list_flipped(f, block.joins[lane], own);
-    own.params.assign(params_.size(), 0.0);
-    for (std::size_t k = 0; k < params_.size(); ++k) own.params[k] = block.params[k * lanes + lane];
+    own.params.assign(at_.splits.n_splits * n_params_, 0.0);
+    for (std::size_t k = 0; k < own.params.size(); ++k) own.params[k] = block.params[k * lanes + lane];
     const SumLayout& layout = state_.exact;
     own.sums.resize(layout.begin[s + 1] - layout.begin[s]);
-    std::swap(own.block, own.other_block);  // that of the flips is still in use
-    fitness_.add_exactly(state_, at_, own.features, own.params.data(), s, s + 1, own,
-                         own.sums.data());
-    std::swap(own.block, own.other_block);
+    fitness_.add_sums(state_, at_, own.features, own.params.data(), own.range(s, s + 1),
+                      own.scratch_sums, own.sums.data());
     fitness_.costs_of(state_, at_, s, own.params.data(), own.sums.data(), own);
     for (std::size_t k = 0; k < tests_of(at_.splits, s); ++k) {
       own.classes[k * lanes + lane] =
@@ -212,10 +245,10 @@ class AdditiveFitness::Flips {
   const Word* base_;
   const TargetSplits at_;
   const Scorer& scorer_;
-  std::size_t n_params_, n_classes_;
+  std::size_t n_params_, n_bases_, n_classes_;
   bool hits_only_;
   std::vector<std::int32_t> features_;    // of the base
-  std::vector<double> params_, sums_;     // of the base
+  std::vector<double> params_, sums_;     // of the bases
   std::vector<std::int32_t> own_class_;  // of each test sample
 };
 

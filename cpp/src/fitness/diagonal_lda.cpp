@@ -1,57 +1,33 @@
 #include "bitsieve/fitness/diagonal_lda.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "training_moments.hpp"
+#include "additive_worker.hpp"
+#include "bitsieve/core/isa.hpp"
+#include "diagonal_folds.hpp"
 
 namespace bitsieve {
 namespace {
 
 constexpr double never_predicted = std::numeric_limits<double>::infinity();
 constexpr double unbounded = 1e300;
-constexpr std::size_t most_spreads = std::size_t{1} << 24;  // that are kept
-constexpr double median_quantiles = 0.04;  // about the middle: where medians of large masks lie
-constexpr double lost_spread = 0x1p-80;  // squared, beside the largest value
 
 // As numpy.isclose with its tolerances.
 bool is_alike_prior(double prior, double other) { return std::abs(prior - other) <= 1e-8 + 1e-5 * other; }
 
 }  // namespace
 
-struct DiagonalFitness::Folds : AdditiveFitness::State {
-  TrainingMoments classes;
-  std::vector<double> n_train;       // [n_splits]
-  std::vector<double> n_present;     // [n_splits]
-  std::vector<double> log_prior;     // [n_splits][n_classes], -infinity for an absent class
-  std::vector<std::uint8_t> is_plain;  // [n_splits]
-  bool is_refused = false;
-  bool any_scaled = false;           // a split that is not plain
-
-  // After the survey; spreads only where they are kept.
-  std::vector<Word> lost;            // features
-  std::vector<double> spreads;       // [n_splits][n_features] ascending
-  std::vector<std::int32_t> ranked;  // [n_splits][n_features] whose they are
-  std::vector<Word> lower;           // [n_splits][n_words] features of the lower half
-  std::vector<double> middle, radius;  // [n_splits] reference median, and how far bounds hold
-};
-
-// Of a block in one split; rows of lanes.
-struct DiagonalFitness::Moments {
-  double* mean;      // [n_classes]
-  double* variance;  // [n_classes]
-  alignas(64) double within[additive_lanes];  // pooled variance
-  alignas(64) double centre[additive_lanes];  // mean of all
-  alignas(64) double total[additive_lanes];   // variance of all, 0 where constant
-};
-
 DiagonalFitness::DiagonalFitness(std::shared_ptr<const Table> table, Target target,
-                                 SplitSource source, DiagonalSettings settings)
+                                 SplitSource source, DiagonalSettings settings,
+                                 const ScalerOptions& scaler)
     : AdditiveFitness(std::move(table), std::move(target), std::move(source)),
-      settings_(std::move(settings)) {
+      settings_(std::move(settings)),
+      scaler_(this->table(), scaler),
+      uses_scales_(!scaler_.is_none() && (settings_.plain || settings_.shrink > 0)) {
+  if (is_of_means()) return;
   const TableView& view = this->table().view();
   const double* values = this->table().doubles(1);
   max_abs_.resize(view.n_features);
@@ -95,18 +71,24 @@ std::unique_ptr<AdditiveFitness::State> DiagonalFitness::make_state(const Target
     folds->n_train[s] = n_train;
     folds->n_present[s] = n_present;
     folds->is_plain[s] = settings_.plain && all_alike ? 1 : 0;
-    folds->any_scaled = folds->any_scaled || folds->is_plain[s] == 0;
-    folds->is_refused = folds->is_refused || n_present < 2 || n_train <= n_present;
+    folds->any_divided = folds->any_divided || folds->is_plain[s] == 0;
+    const bool needs_spread = !is_of_means() && n_train <= n_present;
+    folds->is_refused = folds->is_refused || n_present < 2 || needs_spread;
   }
+  if (uses_scales_) folds->splits = at.splits;
   return folds;
 }
 
+// Kept are the moments of the whole table, and of each split the inverse scales, [n_splits][lanes].
 std::size_t DiagonalFitness::block_size(const State& state) const {
-  return static_cast<const Folds&>(state).classes.whole_size();
+  const Folds& folds = static_cast<const Folds&>(state);
+  return folds.classes.whole_size() + folds.splits.n_splits * lanes;
 }
 
 void DiagonalFitness::begin_block(const State& state, const FeatureBlock& block) const {
-  static_cast<const Folds&>(state).classes.begin(block.values, block.kept);
+  const Folds& folds = static_cast<const Folds&>(state);
+  folds.classes.begin(block.values, block.kept);
+  if (uses_scales_) measure_scales(folds, block, block.kept + folds.classes.whole_size());
 }
 
 void DiagonalFitness::measure_block(const Folds& folds, const FeatureBlock& block, std::size_t s,
@@ -116,6 +98,11 @@ void DiagonalFitness::measure_block(const Folds& folds, const FeatureBlock& bloc
   moments.mean = scratch.data();
   moments.variance = moments.mean + n_classes * lanes;
   folds.classes.measure(block.values, block.kept, s, moments.mean, moments.variance);
+  std::fill_n(moments.inverse, lanes, 1.0);
+  if (uses_scales_) {
+    std::copy_n(block.kept + folds.classes.whole_size() + s * lanes, lanes, moments.inverse);
+  }
+  if (is_of_means()) return;
   const double freedom = 1 / (folds.n_train[s] - folds.n_present[s]), share = 1 / folds.n_train[s];
   alignas(64) double squares[lanes] = {}, sum[lanes] = {}, least[lanes], most[lanes];
   std::fill_n(least, lanes, never_predicted);
@@ -149,244 +136,36 @@ void DiagonalFitness::measure_block(const Folds& folds, const FeatureBlock& bloc
   }
 }
 
-unsigned DiagonalFitness::lost_lanes(const Folds& folds, const FeatureBlock& block, std::size_t s,
-                                     const Moments& moments) const {
-  unsigned lost = 0;
-  if (folds.is_plain[s] != 0 || settings_.smoothing > 0) return lost;
-  for (std::size_t l = 0; l < block.n; ++l) {
-    const auto f = static_cast<std::size_t>(block.features[l]);
-    const double most = max_abs_[f];
-    const bool is_exact = is_whole_[f] != 0 && moments.within[l] == 0;
-    if (!is_exact && !(moments.within[l] > lost_spread * most * most)) lost |= 1u << l;
-  }
-  return lost;
-}
-
-void DiagonalFitness::survey(State& state, const TargetSplits& at, int n_threads) const {
-  Folds& folds = static_cast<Folds&>(state);
-  if (settings_.shrink > 0) rank_spreads(folds, at, n_threads);
-  if (!folds.any_scaled || settings_.smoothing > 0) return;
-  const std::size_t p = table().view().n_features, n_splits = at.splits.n_splits;
-  std::vector<unsigned> lost((p + lanes - 1) / lanes, 0);
-  parallel_for(lost.size(), n_threads, [&](std::size_t k) {
-    Scratch values, scratch;
-    Moments moments;
-    std::int32_t features[lanes];
-    const std::size_t begin = k * lanes, n = std::min(lanes, p - begin);
-    for (std::size_t l = 0; l < n; ++l) features[l] = static_cast<std::int32_t>(begin + l);
-    for_each_block(state, features, n, values, [&](const FeatureBlock& block) {
-      for (std::size_t s = 0; s < n_splits; ++s) {
-        measure_block(folds, block, s, moments, scratch);
-        lost[k] |= lost_lanes(folds, block, s, moments);
-      }
-    });
-  });
-  // What stands in folds is believed: nothing that Ctrl-C left half-made.
-  folds.lost.assign(n_words(), 0);
-  for (std::size_t f = 0; f < p; ++f) {
-    if ((lost[f / lanes] >> (f % lanes) & 1u) != 0) set_bit(folds.lost.data(), f);
-  }
-}
-
-// Spreads of all features in the order of each split. Sums of a batch are made at the median over all
-// of them; where they are not kept nothing is known of a mask's own, and no bound holds.
-void DiagonalFitness::rank_spreads(Folds& folds, const TargetSplits& at, int n_threads) const {
-  const std::size_t p = table().view().n_features, n_splits = at.splits.n_splits;
-  folds.middle.assign(n_splits, 0.0);
-  folds.radius.assign(n_splits, -1.0);
-  if (p * n_splits > most_spreads) return;
-  std::vector<double> spreads(n_splits * p);
-  parallel_for((p + lanes - 1) / lanes, n_threads, [&](std::size_t k) {
-    Scratch values, scratch;
-    Moments moments;
-    std::int32_t features[lanes];
-    const std::size_t begin = k * lanes, n = std::min(lanes, p - begin);
-    for (std::size_t l = 0; l < n; ++l) features[l] = static_cast<std::int32_t>(begin + l);
-    for_each_block(folds, features, n, values, [&](const FeatureBlock& block) {
-      for (std::size_t s = 0; s < n_splits; ++s) {
-        measure_block(folds, block, s, moments, scratch);
-        for (std::size_t l = 0; l < n; ++l) {
-          spreads[s * p + begin + l] = std::sqrt(moments.within[l]);
-        }
-      }
-    });
-  });
-  std::vector<double> all_sorted(n_splits * p);
-  folds.ranked.resize(n_splits * p);
-  folds.lower.assign(n_splits * n_words(), 0);
-  parallel_for(n_splits, n_threads, [&](std::size_t s) {
-    const double* of = spreads.data() + s * p;
-    std::int32_t* ranked = folds.ranked.data() + s * p;
-    double* sorted = all_sorted.data() + s * p;
-    for (std::size_t f = 0; f < p; ++f) ranked[f] = static_cast<std::int32_t>(f);
-    std::sort(ranked, ranked + p, [&](std::int32_t a, std::int32_t b) {
-      return of[a] != of[b] ? of[a] < of[b] : a < b;
-    });
-    for (std::size_t r = 0; r < p; ++r) sorted[r] = of[ranked[r]];
-    for (std::size_t r = 0; r < p / 2; ++r) {
-      set_bit(folds.lower.data() + s * n_words(), static_cast<std::size_t>(ranked[r]));
-    }
-    const auto quantile = [&](double share) {
-      return sorted[static_cast<std::size_t>(share * static_cast<double>(p - 1))];
-    };
-    folds.middle[s] = quantile(0.5);
-    folds.radius[s] = std::max(quantile(0.5 + median_quantiles) - folds.middle[s],
-                               folds.middle[s] - quantile(0.5 - median_quantiles));
-  });
-  folds.spreads = std::move(all_sorted);  // last: they are believed where they stand
-}
-
-// Of the kept spreads of a split: from the middle of all to that of the mask.
-double DiagonalFitness::median_of(const Folds& folds, const Word* mask, std::size_t k,
-                                  std::size_t s) const {
-  const std::size_t p = table().view().n_features;
-  const double* sorted = folds.spreads.data() + s * p;
-  const std::int32_t* ranked = folds.ranked.data() + s * p;
-  const Word* lower = folds.lower.data() + s * n_words();
-  std::size_t below = 0;
-  for (std::size_t w = 0; w < n_words(); ++w) {
-    below += static_cast<std::size_t>(std::popcount(mask[w] & lower[w]));
-  }
-  const auto has = [&](std::size_t r) {
-    return get_bit(mask, static_cast<std::size_t>(ranked[r]));
-  };
-  std::size_t r = p / 2;
-  if (below > k / 2) {
-    while (below > k / 2) below -= has(--r) ? 1 : 0;
-  } else {
-    while (!has(r) || below++ < k / 2) ++r;
-  }
-  if (k % 2 == 1) return sorted[r];
-  std::size_t before = r;
-  while (!has(--before)) {
-  }
-  return (sorted[before] + sorted[r]) / 2;
-}
-
-void DiagonalFitness::reference_params(const State& state, double* params) const {
-  if (settings_.shrink == 0) return;
-  const Folds& folds = static_cast<const Folds&>(state);
-  std::copy(folds.middle.begin(), folds.middle.end(), params);
-}
-
-// The median of s over the mask's features, by split.
-void DiagonalFitness::measure(const State& state, const TargetSplits& at,
-                              const std::vector<std::int32_t>& features, double* params,
-                              Scratch& scratch) const {
-  if (settings_.shrink == 0) return;
-  const Folds& folds = static_cast<const Folds&>(state);
-  const std::size_t k = features.size(), n_splits = at.splits.n_splits;
-  if (!folds.spreads.empty()) {
-    std::vector<Word> mask(n_words(), 0);
-    for (const std::int32_t f : features) set_bit(mask.data(), static_cast<std::size_t>(f));
-    for (std::size_t s = 0; s < n_splits; ++s) params[s] = median_of(folds, mask.data(), k, s);
-    return;
-  }
-  Scratch values;
-  Moments moments;
-  std::vector<double> spreads(n_splits * k);
-  std::size_t first = 0;
-  for_each_block(state, features.data(), k, values, [&](const FeatureBlock& block) {
-    for (std::size_t s = 0; s < n_splits; ++s) {
-      measure_block(folds, block, s, moments, scratch);
-      for (std::size_t l = 0; l < block.n; ++l) {
-        spreads[s * k + first + l] = std::sqrt(moments.within[l]);
-      }
-    }
-    first += block.n;
-  });
-  for (std::size_t s = 0; s < n_splits; ++s) {
-    const auto begin = spreads.begin() + static_cast<std::ptrdiff_t>(s * k);
-    const auto end = begin + static_cast<std::ptrdiff_t>(k);
-    const auto middle = begin + static_cast<std::ptrdiff_t>(k / 2);
-    std::nth_element(begin, middle, end);
-    params[s] = k % 2 == 1 ? *middle : (*std::max_element(begin, middle) + *middle) / 2;
-  }
-}
-
-// Where all means of a split have become the mean of all, decisions differ by rounding alone.
-bool DiagonalFitness::keeps_a_mean(const Folds& folds, const std::vector<std::int32_t>& features,
-                                   const double* params, std::size_t n_splits) const {
-  const std::size_t n_classes = target().n_classes;
-  Scratch values, scratch;
-  Moments moments;
-  std::vector<std::uint8_t> keeps(n_splits, 0);
-  for_each_block(folds, features.data(), features.size(), values, [&](const FeatureBlock& block) {
-    for (std::size_t s = 0; s < n_splits; ++s) {
-      if (keeps[s] != 0) continue;
-      measure_block(folds, block, s, moments, scratch);
-      for (std::size_t c = 0; c < n_classes; ++c) {
-        const double size = folds.classes.weight(s, c);
-        if (size == 0) continue;
-        const double share = settings_.shrink * std::sqrt(1 / size - 1 / folds.n_train[s]);
-        for (std::size_t l = 0; l < block.n; ++l) {
-          const double apart = std::abs(moments.mean[c * lanes + l] - moments.centre[l]);
-          if (apart > share * (std::sqrt(moments.within[l]) + params[s])) keeps[s] = 1;
-        }
-      }
-    }
-  });
-  return std::count(keeps.begin(), keeps.end(), 0) == 0;
-}
-
-bool DiagonalFitness::declines(const State& state, const TargetSplits& at,
-                               const std::vector<std::int32_t>& features,
-                               const double* params) const {
-  const Folds& folds = static_cast<const Folds&>(state);
-  if (folds.is_refused) return true;
-  const std::size_t n_splits = at.splits.n_splits;
-  for (std::size_t s = 0; s < n_splits && settings_.shrink > 0; ++s) {
-    if (!(params[s] > 0)) return true;
-  }
-  if (settings_.shrink > 0 && settings_.kind == Outputs::Kind::decisions &&
-      !keeps_a_mean(folds, features, params, n_splits)) {
-    return true;
-  }
-  if (!folds.any_scaled || settings_.smoothing > 0) return false;
-  if (!folds.lost.empty()) {
-    return std::any_of(features.begin(), features.end(), [&](std::int32_t f) {
-      return get_bit(folds.lost.data(), static_cast<std::size_t>(f));
-    });
-  }
-  Scratch values, scratch;
-  Moments moments;
-  unsigned lost = 0;
-  for_each_block(state, features.data(), features.size(), values, [&](const FeatureBlock& block) {
-    for (std::size_t s = 0; s < n_splits && lost == 0; ++s) {
-      measure_block(folds, block, s, moments, scratch);
-      lost |= lost_lanes(folds, block, s, moments);
-    }
-  });
-  return lost != 0;
-}
-
-bool DiagonalFitness::may_decline_near(const State& state, const TargetSplits& at,
-                                       const std::vector<std::int32_t>& base, std::int32_t flip,
-                                       const double* params) const {
-  std::vector<std::int32_t> all = base;
-  all.push_back(flip);
-  static_cast<void>(params);
-  return declines(state, at, all, nullptr);
-}
-
 void DiagonalFitness::terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
                             const double* params, bool is_reference, std::size_t s,
                             double* out, Scratch& scratch) const {
+  terms_of(state, block, params, is_reference, s,
+           at.splits.test_samples.data() + at.splits.test_begin[s], tests_of(at.splits, s), out,
+           scratch);
+}
+
+void DiagonalFitness::terms_of(const State& state, const FeatureBlock& block, const double* params,
+                               bool is_reference, std::size_t s, const std::int32_t* tests,
+                               std::size_t n_tests, double* out, Scratch& scratch) const {
   const Folds& folds = static_cast<const Folds&>(state);
+  const AdditiveKernels& kernel = *kernels().additive;
   const std::size_t n_classes = target().n_classes;
-  const std::int32_t* tests = at.splits.test_samples.data() + at.splits.test_begin[s];
-  const auto n_tests =
-      static_cast<std::size_t>(at.splits.test_begin[s + 1] - at.splits.test_begin[s]);
+  alignas(64) const double none[lanes] = {};
   Moments moments;
   measure_block(folds, block, s, moments, scratch);
   alignas(64) double factor[lanes], reach[lanes], mean[lanes];
   for (std::size_t l = 0; l < lanes; ++l) {
-    const double squared = moments.within[l] + settings_.smoothing * moments.total[l];
-    factor[l] = (settings_.halved ? 0.5 : 1) / squared;
-    if (settings_.smoothing > 0 && moments.total[l] == 0) factor[l] = 0;
-    if (settings_.smoothing == 0 && squared == 0) factor[l] = 1;
-    if (folds.is_plain[s] != 0) factor[l] = 1;
-    reach[l] = settings_.shrink > 0 ? std::sqrt(moments.within[l]) + params[0] : 0;
+    if (folds.is_plain[s] != 0) {
+      factor[l] = moments.inverse[l] * moments.inverse[l];
+    } else {
+      const double squared = moments.within[l] + settings_.smoothing * moments.total[l];
+      factor[l] = (settings_.halved ? 0.5 : 1) / squared;
+      if (settings_.smoothing > 0 && moments.total[l] == 0) factor[l] = 0;
+      if (settings_.smoothing == 0 && squared == 0) factor[l] = 1;
+    }
+    reach[l] = settings_.shrink > 0
+                   ? std::sqrt(moments.within[l]) + params[0] / moments.inverse[l]
+                   : 0;
   }
   // Of sums at a reference median: slopes, raised to be no less than 0, and what bounds need.
   const bool derives = is_reference && settings_.shrink > 0;
@@ -410,22 +189,20 @@ void DiagonalFitness::terms(const State& state, const TargetSplits& at, const Fe
         const double left = std::max(std::abs(apart) - share * reach[l], 0.0);
         mean[l] = moments.centre[l] + std::copysign(left, apart);
         if (!derives) continue;
+        const double step = share / moments.inverse[l];  // of the mean, for each of the median
         const bool bends = std::abs(std::abs(apart) - share * reach[l]) <=
-                           share * folds.radius[s] * (1 + 0x1p-30) + 0x1p-40 * std::abs(apart);
-        slope[l] = left > 0 ? std::copysign(2 * share * factor[l], apart) : 0.0;
-        curved[c * lanes + l] = left > 0 || bends ? factor[l] * share * share : 0.0;
-        bent[c * lanes + l] = bends ? 2 * share * factor[l] : 0.0;
+                           step * folds.radius[s] * (1 + 0x1p-30) + 0x1p-40 * std::abs(apart);
+        slope[l] = left > 0 ? std::copysign(2 * step * factor[l], apart) : 0.0;
+        curved[c * lanes + l] = left > 0 || bends ? factor[l] * step * step : 0.0;
+        bent[c * lanes + l] = bends ? 2 * step * factor[l] : 0.0;
       }
     }
+    kernel.gaussian_terms(block.values, tests, n_tests, mean, factor, none, out, nullptr, nullptr);
+    if (!derives) continue;
     for (std::size_t k = 0; k < n_tests; ++k) {
       const double* x = block.values + static_cast<std::size_t>(tests[k]) * lanes;
-      for (std::size_t l = 0; l < lanes; ++l) {
-        const double apart = x[l] - mean[l];
-        out[k * lanes + l] = apart * apart * factor[l];
-        most[l] = std::max(most[l], std::abs(apart));
-      }
+      for (std::size_t l = 0; l < lanes; ++l) most[l] = std::max(most[l], std::abs(x[l] - mean[l]));
     }
-    if (!derives) continue;
     for (std::size_t k = 0; k < n_tests; ++k) {
       const double* x = block.values + static_cast<std::size_t>(tests[k]) * lanes;
       for (std::size_t l = 0; l < lanes; ++l) {
@@ -471,16 +248,6 @@ void DiagonalFitness::values(const double* costs, double* out) const {
   } else {
     for (std::size_t c = 0; c < target().n_classes; ++c) out[c] = -costs[c];
   }
-}
-
-// The flips of shrunken means are measured one by one.
-bool DiagonalFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
-                                         std::size_t n_masks, const TargetSplits& at,
-                                         const Scorer& scorer, int n_threads, double* scores,
-                                         bool* declined) {
-  if (settings_.shrink > 0) return false;
-  return AdditiveFitness::evaluate_neighbors(base, flips, n_masks, at, scorer, n_threads, scores,
-                                             declined);
 }
 
 }  // namespace bitsieve

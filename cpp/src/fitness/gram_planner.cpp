@@ -66,6 +66,23 @@ void GramPlanner::plan(const MaskBatch& batch, int n_threads, std::vector<std::s
   }
 }
 
+std::size_t GramPlanner::expected(const Word* masks, std::size_t n_masks) const {
+  const std::vector<Word> nothing(n_words_, 0);
+  const Word* stands = state_ ? state_->mask().data() : nothing.data();
+  const std::vector<Word> median = hamming_median(masks, n_masks, n_words_, stands);
+  std::size_t by_state = 0;
+  std::size_t by_median = fixed_cost * std::min(hamming(stands, median.data(), n_words_),
+                                                count_bits(median.data(), n_words_));
+  for (std::size_t m = 0; m < n_masks; ++m) {
+    const Word* mask = masks + m * n_words_;
+    const std::size_t size = count_bits(mask, n_words_);
+    const std::size_t cost = full_ ? std::min(size, table_.n_features - size) : size;
+    by_state += std::min(cost, hamming(stands, mask, n_words_));
+    by_median += std::min(cost, hamming(median.data(), mask, n_words_));
+  }
+  return std::min(by_state, by_median);
+}
+
 bool GramPlanner::move_near(const Word* base, std::size_t n_neighbors, int n_threads) {
   if (!has_matrices()) return false;
   const std::size_t size = count_bits(base, n_words_);

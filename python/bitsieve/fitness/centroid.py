@@ -12,6 +12,7 @@ from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.gram import GramCompiledFitness, refusal_of_gram
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.output_scorer import OutputScorer
+from bitsieve.fitness.pipelines import scaler_options
 from bitsieve.fitness.refusals import refusal_of_priors, refusal_of_single
 from bitsieve.fitness.scoring import Reads
 
@@ -26,12 +27,13 @@ _READS: tuple[Reads, ...] = ("classes", "probabilities", "decisions")
 class CentroidFitness(GramCompiledFitness):
     """scikit-learn's ``NearestCentroid()`` with its default parameters; see :class:`Fitness`.
 
-    The smallest whole kernel, to start another one from. The distance of a sample to the mean of a
-    class is |x_i|^2 - 2 mean_j G_ij + mean_jk G_jk over the training samples j, k of the class, so
-    one Gram matrix G serves every split of a mask. Classes that its error bound leaves open are
-    compared in float64 on X; of classes as far away the first is predicted. Where all selected
-    features are constant on a training part scikit-learn refuses to fit; here all classes are as
-    far away then.
+    The distance of a sample to the mean of a class is |x_i|^2 - 2 mean_j G_ij + mean_jk G_jk over
+    the training samples j, k of the class, so one Gram matrix G serves every split of a mask, and
+    comes from that of a mask near by. It is also a sum over the features, whose terms are shared by
+    a large batch of unrelated masks, and by a neighborhood. What takes less time is done. Classes
+    that float32 leaves open are compared in float64, in one way whatever was done before; of
+    classes as far away the first is predicted. Where all selected features are constant on a
+    training part scikit-learn refuses to fit; here all classes are as far away then.
 
     Parameters
     ----------
@@ -94,12 +96,14 @@ class AdditiveCentroidFitness(CompiledFitness):
             "plain": self._scorer.reads == "classes",
             "shrink": float(model.shrink_threshold or 0.0),
             "decisions": self._scorer.reads == "decisions",
+            "scaler": scaler_options(self.problem.scaler),
         }
 
 
 class _Kernel:
     name = "centroid"
     estimators = ("sklearn.neighbors.NearestCentroid",)
+    takes_scaler = True
 
     def refusal(self, problem: Problem) -> str | None:
         model, table = problem.model, problem.table
@@ -127,6 +131,8 @@ class _Kernel:
         if model.shrink_threshold is not None or not isinstance(model.priors, str):
             return False
         if model.priors != "uniform" or problem.table.n_samples > _core.matrix_samples:
+            return False
+        if problem.scaler is not None:
             return False
         if problem.table.n_samples > _GRAM_SAMPLES and refusal_of_single(problem.table.X) is None:
             return False

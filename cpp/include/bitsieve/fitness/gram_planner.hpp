@@ -62,6 +62,9 @@ class GramPlanner {
   // will take, for a scheduler.
   void plan(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs);
 
+  // Features that a plan for these masks would have to add, nothing being moved for later batches.
+  std::size_t expected(const Word* masks, std::size_t n_masks) const;
+
   // Move the state to the base of a neighborhood; false where that costs more than the neighbors
   // from nothing.
   bool move_near(const Word* base, std::size_t n_neighbors, int n_threads);
