@@ -278,6 +278,21 @@ METHODS = (
         },
     ),
     Method(
+        name="sequential",
+        does="adds features one by one (half of them without --n-features)",
+        selector="SequentialFeatureSelector",
+        aliases=("sfs",),
+        options={**SEARCHES, **_START},
+        defaults=_ON_FIXED_FOLDS,
+        has_range=True,
+        instead={
+            **_OF_AUTO,
+            "restarts": "nothing in it is random",
+            "max-iter": "--n-features ends it",
+            "patience": "--n-features ends it",
+        },
+    ),
+    Method(
         name="exhaustive",
         does="measures every subset, of up to 25 features",
         selector="ExhaustiveSearch",
