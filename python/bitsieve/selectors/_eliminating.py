@@ -21,6 +21,7 @@ from bitsieve._errors import duration
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.fitness.pipelines import parts_of
+from bitsieve.fitness.processes import in_processes
 from bitsieve.panels.coefficients import GramModel, gram_model
 from bitsieve.panels.recursive import (
     ColumnElimination,
@@ -92,15 +93,14 @@ class Plan:
         """
         import joblib
 
-        threads = self.model is not None and not self.model.uses_python
-        jobs = (joblib.delayed(_on_fold)(self, split, sizes, largest) for split in splits)
-        parallel = joblib.Parallel(
-            n_jobs=min(effective_n_jobs(n_jobs), len(splits)),
-            # The loops of these leave Python's lock, and the table need not be copied.
-            prefer="threads" if threads else "processes",
-        )
+        calls = (joblib.delayed(_on_fold)(self, split, sizes, largest) for split in splits)
+        n_jobs = min(effective_n_jobs(n_jobs), len(splits))
         with _same_bits(fast=False):  # of the process; threads share it
-            return np.array(parallel(jobs), dtype=np.float64)
+            if self.model is None or self.model.uses_python:
+                found = in_processes(calls, n_jobs)
+            else:  # loops that leave Python's lock, and the table need not be copied
+                found = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(calls)
+            return np.array(found, dtype=np.float64)
 
     def tell_cost(self, sizes: list[int], n_runs: int, n_jobs: int | None) -> None:
         """Say what the fits of scikit-learn will take, before they begin.

@@ -26,6 +26,7 @@ from bitsieve.fitness.taking import last_step, takes_missing, takes_weights
 from bitsieve.panels.recursive import sizes_to_eliminate
 from bitsieve.selectors._eliminating import Plan, Split, name_of_weights, plan_of
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
+from bitsieve.selectors._sizes import within_one_standard_error
 from bitsieve.selectors._space import Space
 
 __all__ = ["RecursiveFeatureElimination"]
@@ -465,8 +466,8 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
 
 def _taken(results: dict[str, Any], rule: str) -> int:
     """Return the row of the size that a rule takes, the smallest of equal ones."""
-    mean = results["mean_test_score"]
-    best = int(np.argmax(mean))
-    if rule == "best" or np.isnan(results["standard_error"][best]):
+    scores, errors = results["mean_test_score"], results["standard_error"]
+    best = int(np.argmax(scores))
+    if rule == "best" or np.isnan(errors[best]):
         return best
-    return int(np.flatnonzero(mean >= mean[best] - results["standard_error"][best])[0])
+    return within_one_standard_error(scores, errors, np.ones(len(scores), dtype=bool))
