@@ -292,6 +292,7 @@ def test_unseeded_estimators_draw_from_the_seed() -> None:
     assert forest.random_state is None
 
 
+@pytest.mark.filterwarnings("ignore:Singular matrix")  # while the large ones are in
 def test_matrix_that_lost_most_of_its_trace_is_made_anew() -> None:
     """What left by subtraction alone would leave 1e16 times its rounding."""
     made = X.copy()
