@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from bitsieve._errors import plural
 from bitsieve.panels.coefficients import GramModel
+from bitsieve.panels.known import KnownCoefficients
 
 __all__ = [
     "ColumnElimination",
@@ -34,6 +36,8 @@ Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
 Importance = str | Callable[[Any], Any]
 
+#: Where a step drops more than one of so many features, all coefficients are made anew.
+_FEW_DROPPED = 64
 #: The matrix is made anew where it has lost so much of its trace: rounding is of what it was.
 _TRACE_LEFT = 0.25
 
@@ -49,8 +53,17 @@ class Elimination(Protocol):
 
     left: Positions
 
-    def fit(self) -> Floats:
-        """Fit to the features that are left, and return the importance of each."""
+    def fit(self) -> None:
+        """Fit to the features that are left."""
+
+    def importances(self) -> Floats:
+        """Return how much each feature that is left matters to the last fit."""
+
+    def least(self, count: int, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Places in ``left`` of those that matter least, the least first, of equals the lowest.
+
+        Those that are kept matter more than all others.
+        """
 
     def score(self) -> float:
         """Score the last fit on the test part."""
@@ -114,17 +127,12 @@ def eliminate(
     gone: list[Positions] = []
     scores = []
     for number, size in enumerate(sizes):
-        importances = machine.fit()
-        if not np.isfinite(importances).all():
-            raise ValueError(
-                f"the estimator's importances of {size} features are not finite: scale the "
-                "features, or penalise their coefficients more"
-            )
+        machine.fit()
         if size <= largest_scored:
             scores.append(machine.score())
         last = number + 1 == len(sizes)
         count = size if last else size - sizes[number + 1]
-        places = _least(importances, forced[machine.left] & (not last), count)
+        places = machine.least(count, forced[machine.left] & (not last))
         gone.append(machine.left[places])
         if not last:
             machine.drop(places)
@@ -132,7 +140,18 @@ def eliminate(
 
 
 def _least(importances: Floats, kept: NDArray[np.bool_], count: int) -> NDArray[np.intp]:
-    """Places of the least importances, the least first and of equals the lowest."""
+    """Places of the least importances, the least first and of equals the lowest.
+
+    Raises
+    ------
+    ValueError
+        Where they are no finite numbers.
+    """
+    if not np.isfinite(importances).all():
+        raise ValueError(
+            f"the estimator's importances of {plural(len(importances), 'feature')} are not finite: "
+            "scale the features, or penalise their coefficients more"
+        )
     if kept.any():
         importances = np.where(kept, np.inf, importances)
     if count == 1:  # a sort takes longer than the fit
@@ -232,10 +251,13 @@ class ColumnElimination:
         self._options = {} if weights is None else {name_of_weights: weights[train]}
         self._fitted: Any = None
 
-    def fit(self) -> Floats:
-        """Fit to the features that are left, and return the importance of each."""
+    def fit(self) -> None:
+        """Fit to the features that are left."""
         self._fitted = clone(self._estimator)
         self._fitted.fit(self._X[:, self.left], self._y, **self._options)
+
+    def importances(self) -> Floats:
+        """Return how much each feature that is left matters to the last fit."""
         found = importances_of(self._fitted, self._getter)
         if found.shape != self.left.shape:
             raise ValueError(
@@ -243,6 +265,10 @@ class ColumnElimination:
                 f"{len(self.left)} features"
             )
         return found
+
+    def least(self, count: int, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Places in ``left`` of those that matter least; see :class:`Elimination`."""
+        return _least(self.importances(), kept, count)
 
     def score(self) -> float:
         """Score the last fit on the test part."""
@@ -308,35 +334,48 @@ class GramElimination:
         # A row a feature: those that are left lie at `_places` of it.
         self._table: Floats = np.ascontiguousarray(samples.T)
         self._places = np.arange(len(left))
+        self._known = KnownCoefficients(self._table[:, : self._n])
         self._fitted: tuple[Any, Any] = (None, None)
+        self._on_columns: Any = None
         self._make()
 
     def _make(self) -> None:
         self._gram = self._table.T @ self._table
         self._trace = float(np.trace(self._gram))
 
-    def fit(self) -> Floats:
-        """Fit to the features that are left, and return the importance of each."""
+    def fit(self) -> None:
+        """Fit to the features that are left."""
         n = self._n
         K = self._gram[:n, :n].copy()
         few = self._model.prefers_columns(len(self.left), K)
         found = None if few else self._model.fit(K, self._y)
-        if found is None:
-            self.n_on_columns += 1
-            columns = self._table[self._places].T
-            fitted = clone(self._model.model)
-            if getattr(fitted, "random_state", 0) is None:
-                fitted.random_state = 0
-            fitted.fit(columns[:n], self._y)
-            self._fitted = fitted, columns[n:]
-            return importances_of(fitted, "auto")
-        self._fitted = found.answers(self._gram[n:, :n]) if len(self._truth) else (None, None)
-        rows = self._table[:, :n]
-        total = np.zeros(len(rows))
-        for function in found.dual.T:
-            # Not by BLAS: there the last bits of equal features depend on where they stand.
-            total += np.square(np.einsum("fn,n->f", rows, np.ascontiguousarray(function)))
-        return total[self._places]
+        if found is not None:
+            self._fitted = found.answers(self._gram[n:, :n]) if len(self._truth) else (None, None)
+            self._known.move(found.dual)
+            self._on_columns = None
+            return
+        self.n_on_columns += 1
+        columns = self._table[self._places].T
+        fitted = clone(self._model.model)
+        if getattr(fitted, "random_state", 0) is None:
+            fitted.random_state = 0
+        self._on_columns = fitted.fit(columns[:n], self._y)
+        self._fitted = fitted, columns[n:]
+
+    def importances(self) -> Floats:
+        """Return how much each feature that is left matters to the last fit."""
+        if self._on_columns is not None:
+            return importances_of(self._on_columns, "auto")
+        return self._known.exact(self._table[:, : self._n], self._places)
+
+    def least(self, count: int, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Places in ``left`` of those that matter least; see :class:`Elimination`."""
+        if self._on_columns is not None or count * _FEW_DROPPED > len(self.left):
+            return _least(self.importances(), kept, count)
+        rows = self._places if not kept.any() else self._places[~kept]
+        some = self._known.candidates(self._table[:, : self._n], rows, count)
+        importances = self._known.exact(self._table[:, : self._n], some)
+        return np.searchsorted(self._places, some[_least(importances, np.zeros(1, bool), count)])
 
     def score(self) -> float:
         """Score the last fit on the test part."""
@@ -353,5 +392,6 @@ class GramElimination:
             if np.trace(self._gram) > _TRACE_LEFT * self._trace:
                 return
         self._table = self._table[self._places]
+        self._known.keep(self._places)
         self._places = np.arange(len(self.left))
         self._make()
