@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
 import bitsieve
@@ -48,6 +50,10 @@ SELECTORS: list[Any] = [
     bitsieve.RandomSearch(KNeighborsClassifier(1), cv=2, n_repeats=1, max_evaluations=64),
     bitsieve.RankAggregation(),
     bitsieve.RankAggregation(["mrmr", "f"], method="median", n_features_to_select=1),
+    bitsieve.RecursiveFeatureElimination(RidgeClassifier(), n_features_to_select=1),
+    bitsieve.RecursiveFeatureElimination(
+        SVC(kernel="linear"), n_features_to_select="auto", step=0.4, cv=2
+    ),
     bitsieve.Relief(),
     bitsieve.ReliefF(),
     bitsieve.SequentialFeatureSelector(KNeighborsClassifier(1), cv=2),
@@ -72,6 +78,7 @@ SELECTORS: list[Any] = [
 ]
 OF_NUMBERS: list[Any] = [
     bitsieve.GramSchmidt(task="regression"),
+    bitsieve.RecursiveFeatureElimination(Ridge(), n_features_to_select="auto", cv=2),
     bitsieve.RReliefF(),
     bitsieve.UnivariateSelector("pearson"),
 ]

@@ -20,6 +20,9 @@ Searches: ``_base.py`` has everything that all share (validation, tags, fit, fit
     _starts.py       scores of a filter, by its name, to start from
     named.py         short names, as the command line takes them
 
+Elimination by coefficients: ``recursive.py``, RecursiveFeatureElimination, on
+``panels/recursive.py``; its runs, on all samples and in folds: ``_eliminating.py``.
+
 Panels: ``auto.py``, AutoSelector, on the room ``panels``.
 
 Rankings: ``_ranked.py`` has everything that all share, the best of what a filter gives.
@@ -45,6 +48,7 @@ from bitsieve.selectors.exhaustive import ExhaustiveSearch
 from bitsieve.selectors.fcbf import FCBF
 from bitsieve.selectors.information import MRMR, InformationSelector
 from bitsieve.selectors.random_search import RandomSearch
+from bitsieve.selectors.recursive import RecursiveFeatureElimination
 from bitsieve.selectors.relief import Relief, ReliefF, RReliefF, TuRF
 from bitsieve.selectors.sequential import SequentialFeatureSelector
 from bitsieve.selectors.spsa import BinarySPSA
@@ -68,6 +72,7 @@ __all__ = [
     "RReliefF",
     "RandomSearch",
     "RankAggregation",
+    "RecursiveFeatureElimination",
     "Relief",
     "ReliefF",
     "SURFStar",
