@@ -256,10 +256,10 @@ def test_a_million_features_need_little_memory():
 
     search = StochasticLocalMaskSearch(p, start="random", p_noise=0.2)
     tracemalloc.start()
-    result = run(search, Sums(), choose="recommended", max_iter=30, random_state=0)
+    result = run(search, Sums(), choose="recommended", max_iter=20, random_state=0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert search.n_steps["greedy"] > 15 and result.n_evaluations > 15 * p / 10
+    assert search.n_steps["greedy"] > 10 and result.n_evaluations > p
     # A mask of bytes and the 100,000 flips with their scores; their words would be 12.5 GB.
     assert peak < 60 * p
 
@@ -294,7 +294,7 @@ def test_bad_states_and_scores_are_refused():
     walk(search, 5)
     good = search.state()
     for name, value in {
-        "iteration": 3,
+        "iteration": -1,
         "n_steps": np.array([1, 1]),
         "score": np.nan,
         "p_noise_now": 1.1,

@@ -91,7 +91,8 @@ def markov_analysis(search: StochasticLocalMaskSearch, scores: ArrayLike) -> Mar
     With A the flips, rho the masks of a restart and h the hitting times of the states that are no
     optima, h = 1 + P_r (rho h) + A h. One solution u of (I - A) u = 1 is enough: h is u times
     1 / (1 - P_r (rho u)). It is found by BiCGSTAB with an incomplete factorization, and repeated
-    on what is left over until the residual is that of rounding.
+    on what is left over until the residual is that of rounding. The error is then about a rounding
+    for every step: times of 1e12 steps are right to a few digits.
 
     References
     ----------
@@ -211,8 +212,11 @@ def _solved(matrix: csr_array) -> tuple[NDArray[np.float64], float, int]:
     """Solve for ones: the solution, its residual, and the iterations that it took."""
     from scipy.sparse.linalg import LinearOperator, bicgstab, spilu
 
+    # Rows are divided by their diagonals, lest a small one be dropped: states that few steps leave.
     ones = np.ones(matrix.shape[0])
-    factor = spilu(matrix.tocsc(), drop_tol=0.1, fill_factor=1.5)
+    scale = 1.0 / matrix.diagonal()
+    scaled = matrix.multiply(scale[:, None]).tocsr()
+    factor = spilu(scaled.tocsc(), drop_tol=0.1, fill_factor=1.5)
     preconditioner = LinearOperator(matrix.shape, factor.solve)
     n_iterations = 0
 
@@ -220,18 +224,17 @@ def _solved(matrix: csr_array) -> tuple[NDArray[np.float64], float, int]:
         nonlocal n_iterations
         n_iterations += 1
 
-    u = np.zeros_like(ones)
-    residual, left = 1.0, ones
+    u, left = np.zeros_like(ones), scale
+    residual, size = float(np.abs(left).max()), 1.0
     for _ in range(_ROUNDS):
-        step, _ = bicgstab(
-            matrix, left, rtol=1e-10, maxiter=1000, M=preconditioner, callback=count
-        )
+        step, _ = bicgstab(scaled, left, rtol=1e-10, maxiter=1000, M=preconditioner, callback=count)
         tried = u + step
-        left_now = ones - matrix @ tried
+        left_now = scale * (ones - matrix @ tried)
         now = float(np.abs(left_now).max())
         if not now < residual:
             break
         u, left, residual = tried, left_now, now
-        if residual < _TOLERANCE * max(1.0, float(np.abs(u).max())):
+        size = max(1.0, float(np.abs(u).max()))
+        if residual < _TOLERANCE * size:
             break
-    return u, residual / max(1.0, float(np.abs(u).max())), n_iterations
+    return u, residual / size, n_iterations
