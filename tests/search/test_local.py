@@ -53,7 +53,8 @@ def test_rate_one_restarts_always(start):
 def test_rate_one_is_noise_always_and_zero_never():
     noise = StochasticLocalMaskSearch(P, p_restart=0.0, p_noise=1.0, neighborhood=1.0)
     for before, asked, _, after in walk(noise, 50):
-        assert len(asked) == 1 and (asked[0] != before).sum() == 1
+        assert len(asked) == 1
+        assert (asked[0] != before).sum() == 1
         assert (after == asked[0]).all()  # accepted, worse or not
     assert noise.n_steps == {"restart": 1, "noise": 50, "greedy": 0}
     greedy = StochasticLocalMaskSearch(P, p_restart=0.0, p_noise=0.0, neighborhood=5)
@@ -148,7 +149,13 @@ def test_soft_always_moves_and_strict_only_to_better():
         ({"preset": "adaptivesls", "n": 12}, (0.0, 0.0, 0.32, 0.32, 1)),
         ({"preset": "adaptivenoise", "n": 13}, (0.0, 0.0, 0.0, 0.2, 3)),
         (
-            {"n": 12, "p_restart": 0.3, "adapt_restart": 0.1, "adapt_noise": 0.5, "adapt_window": 4},
+            {
+                "n": 12,
+                "p_restart": 0.3,
+                "adapt_restart": 0.1,
+                "adapt_noise": 0.5,
+                "adapt_window": 4,
+            },
             (0.3, 0.5, 0.1, 0.5, 4),
         ),
         ({"n": 12}, (0.0, 0.5, 0.0, 0.0, 1)),
@@ -197,7 +204,9 @@ def test_the_best_is_the_first_of_the_highest_score_and_never_empty():
 
 def test_restarts_have_a_start_of_their_own():
     start, restart = np.arange(P) < 2, np.arange(P) > 8
-    search = StochasticLocalMaskSearch(P, p_restart=0.5, start=start, restart=Masks.from_bool(restart))
+    search = StochasticLocalMaskSearch(
+        P, p_restart=0.5, start=start, restart=Masks.from_bool(restart)
+    )
     steps = walk(search, 40)
     assert (steps[0][0] == start).all()
     kinds = [(asked[0] == restart).all() and len(asked) == 1 for _, asked, _, _ in steps]
@@ -259,7 +268,8 @@ def test_a_million_features_need_little_memory():
     result = run(search, Sums(), choose="recommended", max_iter=20, random_state=0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert search.n_steps["greedy"] > 10 and result.n_evaluations > p
+    assert search.n_steps["greedy"] > 10
+    assert result.n_evaluations > p
     # A mask of bytes and the 100,000 flips with their scores; their words would be 12.5 GB.
     assert peak < 60 * p
 

@@ -63,14 +63,14 @@ def test_one_max(make, p, budget):
 
 
 @pytest.mark.slow
-def test_three_of_seven_bits(real):
+def test_three_of_seven_bits(dataset):
     """mofn_3_7_10: the class is whether three of seven bits are set, three more are noise."""
     from sklearn.neighbors import KNeighborsClassifier
 
     from bitsieve.fitness import compile
     from bitsieve.search import ExhaustiveMaskSearch
 
-    X, y = real("mofn_3_7_10")
+    X, y, _ = dataset("mofn_3_7_10")
     fitness = compile(KNeighborsClassifier(5), X, y, cv=5)
     scores = fitness.evaluate(all_masks(10))
 
@@ -83,7 +83,8 @@ def test_three_of_seven_bits(real):
     # Exhaustive search confirms that the seven are the only optimum.
     best = run(ExhaustiveMaskSearch(10), Known(), choose="recommended", random_state=0)
     assert np.flatnonzero(best.support).tolist() == list(range(2, 9))
-    assert best.best_score == scores.max() and (scores == scores.max()).sum() == 1
+    assert best.best_score == scores.max()
+    assert (scores == scores.max()).sum() == 1
 
     random = [evaluations_to(Known(), scores.max(), s, 20_000, RandomMaskSearch) for s in SEEDS]
     for options, budget, times in (
@@ -144,7 +145,8 @@ def test_a_struck_run_goes_on_bit_for_bit(tmp_path):
             partial = stop.value.partial_result  # the best so far is kept
             assert strike_at < 3 or partial.best_observed_score > 30
             result, again = walk(preset, folder)
-            assert result.resumed_at > 0 and result.mask == whole.mask
+            assert result.resumed_at > 0
+            assert result.mask == whole.mask
             assert result.history["score"].tolist() == whole.history["score"].tolist()
             for name, value in state.items():
                 assert np.array_equal(again[name], value), name

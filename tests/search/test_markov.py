@@ -81,7 +81,7 @@ def test_equals_the_mean_of_walks_of_the_search_itself(options):
             continue
         taken = [
             steps_to(
-                lambda seed: StochasticLocalMaskSearch(p, seed=seed, **options),  # noqa: B023
+                lambda seed: StochasticLocalMaskSearch(p, seed=seed, **options),
                 scores,
                 scores.max(),
                 seed,

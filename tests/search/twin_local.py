@@ -56,7 +56,9 @@ def hitting_times(T, scores):
     """Solve (I - T) h = 1 over the states that are not optimal, densely."""
     others = np.flatnonzero(scores < scores.max())
     h = np.zeros(len(scores))
-    h[others] = np.linalg.solve(np.eye(len(others)) - T[np.ix_(others, others)], np.ones(len(others)))
+    h[others] = np.linalg.solve(
+        np.eye(len(others)) - T[np.ix_(others, others)], np.ones(len(others))
+    )
     return h
 
 

@@ -261,9 +261,7 @@ class StochasticLocalMaskSearch:
             raise ValueError("tell needs the masks of the last ask, in their order")
         values = np.asarray(scores, dtype=np.float64)
         if values.shape != (len(asked),):
-            raise ValueError(
-                f"tell needs one score a mask, {len(asked)}, got shape {values.shape}"
-            )
+            raise ValueError(f"tell needs one score a mask, {len(asked)}, got shape {values.shape}")
         best = float(values.max())
         if not (math.isfinite(best) and math.isfinite(values.min())):
             raise ValueError("scores must be finite")
@@ -381,9 +379,7 @@ class StochasticLocalMaskSearch:
         self._asked = self._answer = None
 
     def __repr__(self) -> str:
-        return (
-            f"<StochasticLocalMaskSearch: {self._n_features} features, step {self._iteration}>"
-        )
+        return f"<StochasticLocalMaskSearch: {self._n_features} features, step {self._iteration}>"
 
 
 def _flip(words: NDArray[np.uint64], feature: int) -> None:

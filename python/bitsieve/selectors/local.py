@@ -22,10 +22,10 @@ __all__ = ["StochasticLocalSearch"]
 class StochasticLocalSearch(SearchSelector):
     """Select features by a walk of greedy steps, noise and restarts under an estimator.
 
-    SLS4FS [1]_. A step is a restart with probability P_r, else noise (one feature flipped, whichever)
-    with probability P_n, else greedy: of N_r neighbors drawn at random, each with one feature
-    flipped, the best is where the walk goes on. The best subset that the walk was at is selected.
-    Folds are fixed: all subsets are compared on the same ones.
+    SLS4FS [1]_. A step is a restart with probability P_r, else noise with probability P_n (one
+    feature is flipped, whichever), else greedy: of N_r neighbors drawn at random, each with one
+    feature flipped, the best is where the walk goes on. The best subset that the walk was at is
+    selected. Folds are fixed: all subsets are compared on the same ones.
 
     Parameters
     ----------
