@@ -171,8 +171,8 @@ class StochasticLocalMaskSearch:
         self._score = self._best_score = self._reference = -math.inf
         self._iteration = self._changed = 0
         self._probabilities = (
-            float(self._parameters["p_restart"]),  # type: ignore[arg-type]
-            float(self._parameters["p_noise"]),  # type: ignore[arg-type]
+            float(self._parameters["p_restart"]),
+            float(self._parameters["p_noise"]),
         )
         self._n_steps = [0, 0, 0]
         self._asked: tuple[Masks, int, float] | None = None  # what, by which step, for ties

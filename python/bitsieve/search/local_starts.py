@@ -76,7 +76,7 @@ def walk_start(
         if given == "random":
             return None
         if given == "zeros":
-            return Masks.empty(n_features).words[0]
+            return _words(Masks.empty(n_features))
         raise ValueError(f"{name} must be 'zeros', 'random' or a mask, got {given!r}")
     if isinstance(given, Masks):
         if len(given) != 1 or given.n_features != n_features:
@@ -84,14 +84,19 @@ def walk_start(
                 f"{name} must be one mask of {n_features} features, got {len(given)} of "
                 f"{given.n_features}"
             )
-        return given.words[0].copy()
+        return _words(given)
     array = np.asarray(given)
     if array.dtype != np.bool_ or array.shape != (n_features,):
         raise ValueError(
             f"{name} must be 'zeros', 'random' or a mask, boolean of shape ({n_features},), got "
             f"{array.dtype} of shape {array.shape}"
         )
-    return Masks.from_bool(array).words[0].copy()
+    return _words(Masks.from_bool(array))
+
+
+def _words(mask: Masks) -> NDArray[np.uint64]:
+    words: NDArray[np.uint64] = mask.words[0].copy()
+    return words
 
 
 def words_of_start(start: WalkStart, n_features: int, random: Random) -> NDArray[np.uint64]:
