@@ -116,7 +116,7 @@ void PhiloxStream::choose(std::uint64_t n, std::size_t k, std::int64_t* chosen) 
       put(at, value_at(last));
     }
   };
-  if (n / 8 <= k) {
+  if (n / 64 <= k) {  // 64 numbers a draw cost less to write than a draw to look up
     std::vector<std::int64_t> values(n);
     std::iota(values.begin(), values.end(), std::int64_t{0});
     draw([&](std::uint64_t at) { return values[at]; },
