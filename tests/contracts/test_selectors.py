@@ -30,6 +30,7 @@ SELECTORS: list[Any] = [
         bitsieve.BinarySPSA(GaussianNB(), resample=False, n_jobs=1, **QUICK),
         marks=pytest.mark.slow,
     ),
+    bitsieve.StochasticLocalSearch(KNeighborsClassifier(1), cv=2, max_iter=9),
     bitsieve.CFS(),
     bitsieve.CFS(discretization="equal_frequency", missing="level", locally_predictive=False),
     bitsieve.EnsembleRanker("f", n_bootstraps=3),

@@ -11,6 +11,7 @@
 Searches: ``_base.py`` has everything that all share (validation, tags, fit, fitted attributes).
 
     spsa.py          BinarySPSA: its own parameters, and the search that they make
+    local.py         StochasticLocalSearch
     exhaustive.py    ExhaustiveSearch: every subset
     random_search.py RandomSearch: subsets at random
     sequential.py    SequentialFeatureSelector; what it found of each size: _sizes.py
@@ -47,6 +48,7 @@ from bitsieve.selectors.ensemble import EnsembleRanker
 from bitsieve.selectors.exhaustive import ExhaustiveSearch
 from bitsieve.selectors.fcbf import FCBF
 from bitsieve.selectors.information import MRMR, InformationSelector
+from bitsieve.selectors.local import StochasticLocalSearch
 from bitsieve.selectors.random_search import RandomSearch
 from bitsieve.selectors.recursive import RecursiveFeatureElimination
 from bitsieve.selectors.relief import Relief, ReliefF, RReliefF, TuRF
@@ -78,6 +80,7 @@ __all__ = [
     "SURFStar",
     "SWRFStar",
     "SequentialFeatureSelector",
+    "StochasticLocalSearch",
     "TuRF",
     "UnivariateSelector",
 ]
