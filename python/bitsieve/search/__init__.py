@@ -16,6 +16,7 @@ to move in groups, or not at all.
 from __future__ import annotations
 
 from bitsieve.search.exhaustive import ExhaustiveMaskSearch
+from bitsieve.search.fixed_size import FixedSizeMaskSearch
 from bitsieve.search.iteration import Callback, Iteration
 from bitsieve.search.presets import PRESETS, Preset, preset_of
 from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, SeededSearch
@@ -32,6 +33,7 @@ __all__ = [
     "ExhaustiveMaskSearch",
     "Finalist",
     "Fitness",
+    "FixedSizeMaskSearch",
     "Iteration",
     "Preset",
     "RandomMaskSearch",

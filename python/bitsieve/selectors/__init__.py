@@ -11,6 +11,7 @@
 Searches: ``_base.py`` has everything that all share (validation, tags, fit, fitted attributes).
 
     spsa.py          BinarySPSA: its own parameters, and the search that they make
+    fixed_size.py    FixedSizeSearch: swaps at a given size
     _space.py        what moves: free features and groups; _features.py: as users name them
     _penalty.py      a fitness that charges for features; _restarts.py: the best of several seeds
     _starts.py       scores of a filter, by its name, to start from
@@ -38,6 +39,7 @@ from bitsieve.selectors.cfs import CFS
 from bitsieve.selectors.discretizer import Discretizer
 from bitsieve.selectors.ensemble import EnsembleRanker
 from bitsieve.selectors.fcbf import FCBF
+from bitsieve.selectors.fixed_size import FixedSizeSearch
 from bitsieve.selectors.information import MRMR, InformationSelector
 from bitsieve.selectors.relief import Relief, ReliefF, RReliefF, TuRF
 from bitsieve.selectors.spsa import BinarySPSA
@@ -53,6 +55,7 @@ __all__ = [
     "BinarySPSA",
     "Discretizer",
     "EnsembleRanker",
+    "FixedSizeSearch",
     "GramSchmidt",
     "InformationSelector",
     "MultiSURF",
