@@ -303,11 +303,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "BernoulliFitness": (
         lambda **k: _evaluate(_core.BernoulliFitness(**k)),
-        bayes(threshold=0.5),
+        bayes(threshold=0.5, scaler=_core.ScalerOptions("standard"), ascending=False),
     ),
     "MultinomialFitness": (
         lambda **k: _evaluate(_core.MultinomialFitness(**k)),
-        bayes(complement=True),
+        bayes(complement=True, scaler=_core.ScalerOptions("min_max")),
     ),
     "CategoricalFitness": (
         lambda **k: _evaluate(_core.CategoricalFitness(**k)),

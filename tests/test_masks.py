@@ -166,6 +166,41 @@ class TestCompact:
         assert swaps[row].to_bool()[0].tolist() == wanted.tolist()
         assert swaps._words is None
 
+    @each("p", [2, 5, 64, 65, 130])
+    def test_swaps(self, p: int) -> None:
+        base = np.arange(p) % 3 == 1
+        leave, come = np.flatnonzero(base), np.flatnonzero(~base)
+        pairs = [(i, j) for i in leave for j in come]
+        for form in (base, base.tolist(), Masks.from_bool(base)):
+            swaps = Masks.swaps(form)
+            assert swaps.is_compact
+            expected = np.array([base ^ np.isin(np.arange(p), pair) for pair in pairs])
+            np.testing.assert_array_equal(swaps.to_bool(), expected)
+            assert (swaps.counts() == base.sum()).all()
+        # Some, in an order of their own and twice.
+        leave, come = leave[::-1], np.append(come[::2], come[0])
+        swaps = Masks.swaps(base, out=leave, in_=come)
+        expected = [base ^ np.isin(np.arange(p), (i, j)) for i in leave for j in come]
+        np.testing.assert_array_equal(swaps.to_bool(), expected)
+        for none in (
+            Masks.swaps(base, out=[]),
+            Masks.swaps(Masks.full(p)),
+            Masks.swaps(Masks.empty(p)),
+        ):
+            assert (len(none), none.n_features, none.is_compact) == (0, p, True)
+
+    def test_all_swaps_of_many_features_take_two_flips_each(self) -> None:
+        swaps = Masks.swaps(np.arange(22_283) % 1000 == 3)
+        assert len(swaps) == 23 * (22_283 - 23)
+        held = sum(a.nbytes for a in (swaps.base, swaps.indptr, swaps.indices) if a is not None)
+        assert held < 24 * len(swaps) + 10_000
+        rows = np.arange(len(swaps))[::-1]
+        part = swaps[rows]  # lists are gathered at once
+        assert part.is_compact
+        assert swaps._words is None
+        assert part[0] == swaps[-1]
+        assert part[77_777] == swaps[len(swaps) - 1 - 77_777]
+
     def test_memory_is_of_order_p(self) -> None:
         masks = Masks.neighbors(np.zeros(1_000_000, dtype=bool), 1_000_000)
         assert len(masks) == 1_000_000
@@ -360,6 +395,29 @@ class TestRefusals:
         for base, indptr, indices, message in cases:
             with pytest.raises(ValueError, match=message):
                 Masks.from_flips(base, indptr, indices)
+
+    def test_swaps(self) -> None:
+        base = np.array([True, False, True])
+        cases: list[tuple[Any, Any, Any, str]] = [
+            (Masks.empty(3)[[0, 0]], None, None, "mask must be one mask, got 2"),
+            (np.zeros((2, 3), bool), None, None, "mask must be one mask of 3 features"),
+            ([0, 1, 1], None, None, "boolean"),
+            (base, [1], None, "out has feature 1, which is not in the mask"),
+            (base, None, [1, 2], "in_ has feature 2, which is in the mask already"),
+            (base, [3], None, r"out must lie in \[0, 2\]"),
+            (base, None, [-1], r"in_ must lie in \[0, 2\]"),
+            (base, [0.5], None, r"out must be a list of feature indices, got float64"),
+            (
+                base,
+                None,
+                [[1]],
+                r"in_ must be a list of feature indices, got int64 of shape \(1, 1",
+            ),
+            (base, base, None, "out must be a list of feature indices, got bool"),
+        ]
+        for mask, out, in_, message in cases:
+            with pytest.raises(ValueError, match=message):
+                Masks.swaps(mask, out=out, in_=in_)
 
     def test_one_mask_is_looked_for(self) -> None:
         for other in (Masks.empty(4), Masks.from_indices([[0], [1]], 3)):

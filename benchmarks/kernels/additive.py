@@ -4,7 +4,8 @@
 
 Batches of 256 new random half masks, 10 x 5-fold, 111 x 11,340, three classes, one thread; the same
 with variances that differ as those of raw expression values do, and probabilities in place of
-classes; all one-flip neighbors of a 30-feature mask, 5-fold, 104 x 22,283 (of the file, if given).
+classes; masks asked for alone or in pairs, new ones and those of a walk; all one-flip neighbors of
+a 30-feature mask, 5-fold, 104 x 22,283 (of the file, if given).
 A time is the processor's, of the best of three batches; the scikit-learn one of two masks, in the
 same run. The limit is two vector additions from the first-level cache a cycle (of the additions
 that tables of four features leave), at a clock that is measured.
@@ -60,6 +61,27 @@ def report(name: str, ours: float, theirs: float, share: float | None = None) ->
     print(f"{name:44} {1e3 * ours:9.3f} {1e3 * theirs:10.1f} {theirs / ours:8.0f}x {beside}")
 
 
+def walks(fitness: Any, masks: Any, theirs: float) -> None:
+    """Masks asked for alone or in pairs: new ones, and such as differ from the last in a share."""
+    rng = np.random.default_rng(2)
+    report(
+        "  a new one, alone",
+        best(lambda: [fitness.evaluate(m[None]) for m in masks[:20]]) / 20,
+        theirs,
+    )
+    for share in (0.1, 0.01, 0.001):
+        mask, steps = masks[0].copy(), []
+        for _ in range(40):
+            mask = mask.copy()
+            mask[rng.choice(len(mask), int(share * len(mask)), replace=False)] ^= True
+            steps.append(mask)
+        pairs = np.array(steps).reshape(20, 2, -1)
+        alone = best(lambda w=steps: [fitness.evaluate(m[None]) for m in w]) / 40
+        report(f"  of a walk that changes {100 * share:g} %, alone", alone, theirs)
+        paired = best(lambda w=pairs: [fitness.evaluate(m) for m in w]) / 40
+        report(f"  of a walk that changes {100 * share:g} %, in pairs", paired, theirs)
+
+
 def main() -> None:
     print(f"{processor()}, {bitsieve.get_isa()}, one thread")
     print(f"{'ms a mask':44} {'here':>9} {'sklearn':>10} {'':9} of the limit")
@@ -82,6 +104,8 @@ def main() -> None:
         lanes = {"avx512": 16, "avx2": 8}.get(bitsieve.get_isa(), 4)
         limit = columns * 11340 / 4 / lanes / 2 / clock()
         report(name, ours, theirs, limit / ours if scoring is None else None)
+        if scoring is None:
+            walks(fitness, masks, theirs)
     if len(sys.argv) > 1:
         with np.load(sys.argv[1]) as archive:
             X, y = archive["X"].astype(np.float64), archive["y"]

@@ -1,6 +1,6 @@
 """Compiled fitness beside scikit-learn, model by model, in one run.
 
-    python benchmarks/peers/fitness.py                  # all three tables: ten minutes
+    python benchmarks/peers/fitness.py                  # all four tables: ten minutes
     python benchmarks/peers/fitness.py --only masks --models NB,ridge
     python benchmarks/peers/fitness.py --intelex /venv/bin/python   # and scikit-learn-intelex
 
@@ -8,6 +8,8 @@
   ``cross_val_score`` runs on some of the same masks (``--sample``), and the scores are compared.
 * *flips*: all one-flip neighbors of a 30-feature mask of chowdary (22,283 features), 5-fold;
   scikit-learn's time is that of three of them, times their number.
+* *swaps*: all 445,260 swaps of a 20-feature mask there, of models that have a pass for one-flip
+  neighbors; *one by one* is the time of some of the same masks written out, times their number.
 * *shapes*: seconds of one half mask, 5-fold, over numbers of samples and features. A model that no
   kernel serves there is left blank: it is scikit-learn's.
 
@@ -15,7 +17,8 @@ One thread each, processor time. *Limit* is the share of what the processor coul
 work: a float32 or float64 product by BLAS, or a copy of memory, measured first. Seconds of a bound
 are for a processor that makes a masked float32 Gram matrix of 111 x 5,670 in 1.25 ms; the bound is
 scaled by that product's time here. Data of ``flips`` are read from the folder that
-BITSIEVE_TEST_DATA names. The other Python of ``--intelex`` needs scikit-learn-intelex alone.
+BITSIEVE_TEST_DATA names, as those of ``swaps``. The other Python of ``--intelex`` needs
+scikit-learn-intelex alone.
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ from sklearn.model_selection import KFold, RepeatedStratifiedKFold, cross_val_sc
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import RobustScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
@@ -96,6 +99,7 @@ class Model:
     units: Callable[[Shape], float] = _gram
     is_counts: bool = False
     neighbors_seconds: float | None = None  # bound for all neighbors of a mask
+    swaps: bool = False  # whether it has a row of swaps
     splits: int | None = None  # that scikit-learn runs of all, where a fit takes seconds
 
 
@@ -104,21 +108,31 @@ def scaled(model: Any, scaler: Any = None) -> Any:
 
 
 MODELS = (
-    Model("GaussianNB", GaussianNB(), 1000, "bytes", _sums_of_four, neighbors_seconds=0.01),
+    Model("GaussianNB", GaussianNB(), 1000, "bytes", _sums_of_four, neighbors_seconds=0.01,
+          swaps=True),
     Model("BernoulliNB", BernoulliNB(binarize=0.5), None, "bytes", _sums_of_four),
     Model("MultinomialNB", MultinomialNB(), None, "bytes", _sums_of_four, is_counts=True),
     Model("ComplementNB", ComplementNB(), None, "bytes", _sums_of_four, is_counts=True),
-    Model("RidgeClassifier", RidgeClassifier(), 300, neighbors_seconds=0.05),
-    Model("RidgeClassifier balanced", RidgeClassifier(class_weight="balanced")),
+    Model("RidgeClassifier", RidgeClassifier(), 300, neighbors_seconds=0.05, swaps=True),
+    Model(
+        "RidgeClassifier balanced", RidgeClassifier(class_weight="balanced"), neighbors_seconds=0.15
+    ),
     Model("Ridge", Ridge()),
     Model("LinearRegression", LinearRegression()),
     Model("KernelRidge", KernelRidge()),
-    Model("LDA lsqr", LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5), splits=1),
+    Model(
+        "LDA lsqr",
+        LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5),
+        neighbors_seconds=0.2,
+        splits=1,
+    ),
     Model("NearestCentroid", NearestCentroid(), 500, "float32"),
     Model("NearestCentroid shrunken", NearestCentroid(shrink_threshold=0.2), None, "float32"),
-    Model("1-NN", KNeighborsClassifier(1), None, "float32"),
-    Model("5-NN distance", KNeighborsClassifier(5, weights="distance"), None, "float32"),
+    Model("1-NN", KNeighborsClassifier(1), None, "float32", swaps=True),
+    Model("5-NN distance", KNeighborsClassifier(5, weights="distance"), None, "float32",
+          swaps=True),
     Model("3-NN numbers", KNeighborsRegressor(3), None, "float32"),
+    Model("5-NN numbers distance", KNeighborsRegressor(5, weights="distance"), None, "float32"),
     Model("SVC linear", SVC(kernel="linear"), 10),
     Model("SVC rbf", SVC()),
     Model("LinearSVC", LinearSVC(random_state=0), 20),
@@ -129,9 +143,27 @@ MODELS = (
         "float32",
         _gram_a_split,
         neighbors_seconds=0.1,
+        swaps=True,
+    ),
+    Model(
+        "scaler + 5-NN distance",
+        scaled(KNeighborsClassifier(5, weights="distance")),
+        None,
+        "float32",
+        _gram_a_split,
     ),
     Model("scaler + NearestCentroid", scaled(NearestCentroid()), None, "float32"),
-    Model("scaler + RidgeClassifier", scaled(RidgeClassifier()), 30, "float64", _gram_a_split),
+    Model("scaler + BernoulliNB", scaled(BernoulliNB()), None, "bytes", _sums_of_four),
+    Model("min-max + MultinomialNB", scaled(MultinomialNB(), MinMaxScaler()), None, "bytes",
+          _sums_of_four),
+    Model(
+        "scaler + RidgeClassifier",
+        scaled(RidgeClassifier()),
+        30,
+        "float64",
+        _gram_a_split,
+        neighbors_seconds=0.15,
+    ),
     Model("scaler + SVC linear", scaled(SVC(kernel="linear")), None, "float64", _gram_a_split),
     Model("scaler + LinearSVC", scaled(LinearSVC(random_state=0)), None, "float64", _gram_a_split),
     Model("robust + RidgeClassifier", scaled(RidgeClassifier(), RobustScaler()), None, "float64",
@@ -288,15 +320,55 @@ def half_masks(models: Sequence[Model], arguments: argparse.Namespace) -> None:
         )
 
 
-def flips(models: Sequence[Model], arguments: argparse.Namespace) -> None:
-    """The second table."""
+def chowdary(rows: str) -> tuple[Floats, NDArray[np.int64], Floats] | None:
+    """Values, classes and numbers, or None and a word about which rows go without."""
     folder = os.environ.get("BITSIEVE_TEST_DATA", "")
     path = Path(folder) / "chowdary.npz"
     if not folder or not path.exists():
-        print("\nflips are left out: BITSIEVE_TEST_DATA names no folder with chowdary.npz")
-        return
+        print(f"\n{rows} are left out: BITSIEVE_TEST_DATA names no folder with chowdary.npz")
+        return None
     with np.load(path) as data:
         X, codes = data["X"].astype(float), np.unique(data["y"], return_inverse=True)[1]
+    return X, codes, codes + np.random.default_rng(0).normal(size=len(codes))
+
+
+def swaps(models: Sequence[Model], arguments: argparse.Namespace) -> None:
+    """The third table."""
+    data = chowdary("swaps")
+    if data is None:
+        return
+    X, codes, _ = data
+    n, p = X.shape
+    base = np.isin(np.arange(p), np.random.default_rng(1).choice(p, 20, replace=False))
+    batch, other = Masks.swaps(base), Masks.neighbors(np.roll(base, 1), p)
+    print(f"\nall {len(batch):,} swaps of 20 of {p:,} features of chowdary, {n} samples", end="")
+    print(f", {FOLDS}-fold")
+    print(f"{'seconds':25s} {'kernel':15s}    ours  one by one  scikit-learn     ratio")
+    sample = np.random.default_rng(2).choice(len(batch), 256, replace=False)
+    for model in models:
+        if not model.swaps:
+            continue
+        cv = splits_of(model.estimator, codes, 1)
+        fitness = compile(model.estimator, X, codes, cv=cv, n_jobs=1)
+        fitness.evaluate(other)
+        ours = min(seconds(partial(fitness.evaluate, batch)) for _ in range(2))
+        some = batch[sample].to_bool()
+        alone = min(seconds(partial(fitness.evaluate, some)) for _ in range(3))
+        alone *= len(batch) / len(some)
+        rival = theirs(model.estimator, X, codes, some[: arguments.sample], cv)[0] * len(batch)
+        print(
+            f"{model.name:25s} {fitness.kernel:15s} {ours:7.2f} {alone:11.1f} {rival:13,.0f} "
+            f"{rival / ours:9,.0f}",
+            flush=True,
+        )
+
+
+def flips(models: Sequence[Model], arguments: argparse.Namespace) -> None:
+    """The second table."""
+    data = chowdary("flips")
+    if data is None:
+        return
+    X, codes, numbers = data
     gram = gram_seconds()
     scale = gram / GRAM_SECONDS
     n, p = X.shape
@@ -307,16 +379,17 @@ def flips(models: Sequence[Model], arguments: argparse.Namespace) -> None:
     base = np.isin(np.arange(p), np.random.default_rng(1).choice(p, 30, replace=False))
     near, other = Masks.neighbors(base, p), Masks.neighbors(np.roll(base, 1), p)
     for model in models:
-        if model.is_counts or is_regressor(model.estimator):
+        if model.is_counts:
             continue
+        y = numbers if is_regressor(model.estimator) else codes
         cv = splits_of(model.estimator, codes, 1)
-        fitness = compile(model.estimator, X, codes, cv=cv, n_jobs=1)
+        fitness = compile(model.estimator, X, y, cv=cv, n_jobs=1)
         if fitness.kernel in (None, "factor"):
             print(f"{model.name:25s} {fitness.kernel or 'falls back':15s}       -")
             continue
         fitness.evaluate(other)
         ours = min(seconds(partial(fitness.evaluate, near)) for _ in range(3))
-        rival = theirs(model.estimator, X, codes, near[np.arange(3)].to_bool(), cv)[0] * p
+        rival = theirs(model.estimator, X, y, near[np.arange(3)].to_bool(), cv)[0] * p
         bound = model.neighbors_seconds
         bounds = f"{bound:7.2f} {bound * scale:7.3f}" if bound else " " * 15
         print(
@@ -331,7 +404,7 @@ LARGE = 1_000_000  # numbers of a table
 
 
 def shapes(models: Sequence[Model], arguments: argparse.Namespace) -> None:
-    """The third table."""
+    """The fourth table."""
     print(f"\nscikit-learn's time of a half mask, {FOLDS}-fold, by that of the kernel", end="")
     print("; in batches of 8 masks, of large tables 2")
     print(" " * 25 + "".join(f"{f'{n} x {p:,}':>15s}" for n, p in SHAPES))
@@ -362,7 +435,7 @@ def shapes(models: Sequence[Model], arguments: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=("masks", "flips", "shapes"))
+    parser.add_argument("--only", choices=("masks", "flips", "swaps", "shapes"))
     parser.add_argument("--models", default="", help="parts of names, by commas")
     parser.add_argument("--masks", type=int, default=256)
     parser.add_argument("--sample", type=int, default=2, help="masks that scikit-learn scores")
@@ -373,7 +446,13 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print(f"{processor()}, instruction set {bitsieve.get_isa()}, one thread; {' '.join(sys.argv)}")
     with threadpool_limits(1):
-        for name, part in (("masks", half_masks), ("flips", flips), ("shapes", shapes)):
+        parts_of_all = (
+            ("masks", half_masks),
+            ("flips", flips),
+            ("swaps", swaps),
+            ("shapes", shapes),
+        )
+        for name, part in parts_of_all:
             if arguments.only in (None, name):
                 part(models, arguments)
 

@@ -366,6 +366,8 @@ class BernoulliFitness(MaskFitness):
         fit_prior: bool,
         log_prior: NDArray[np.float64],
         threshold: float,
+        scaler: ScalerOptions = ...,
+        ascending: bool = ...,
     ) -> None: ...
 
 class MultinomialFitness(MaskFitness):
@@ -382,6 +384,7 @@ class MultinomialFitness(MaskFitness):
         fit_prior: bool,
         log_prior: NDArray[np.float64],
         complement: bool,
+        scaler: ScalerOptions = ...,
     ) -> None: ...
 
 class CategoricalFitness(MaskFitness):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["checked_lists", "counts_of", "expand", "rows_with"]
+__all__ = ["checked_lists", "counts_of", "expand", "rows_of", "rows_with"]
 
 Words = NDArray[np.uint64]
 Positions = NDArray[np.int64]
@@ -60,6 +60,15 @@ def expand(base: Words, indptr: Positions, indices: Positions) -> Words:
     return words
 
 
+def rows_of(rows: Positions, indptr: Positions, indices: Positions) -> tuple[Positions, Positions]:
+    """Return the lists of some masks, in their order."""
+    lengths = indptr[rows + 1] - indptr[rows]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    # Each index of the new lists stands as far from where its list begins as it did.
+    moved = np.repeat(indptr[rows] - starts[:-1], lengths)
+    return starts, indices[moved + np.arange(starts[-1])]
+
+
 def counts_of(base: NDArray[np.bool_], indptr: Positions, indices: Positions) -> Positions:
     """Return the number of features in each mask; a feature that stands twice is not flipped."""
     lengths = np.diff(indptr)
@@ -67,6 +76,11 @@ def counts_of(base: NDArray[np.bool_], indptr: Positions, indices: Positions) ->
     if np.all(lengths == 1):
         single: Positions = base.sum() + change
         return single
+    if np.all(lengths == 2):
+        first, second = indices[::2], indices[1::2]
+        changes = change[::2] + change[1::2]
+        pairs: Positions = base.sum() + np.where(first == second, 0, changes)
+        return pairs
     n_masks = len(lengths)
     places = np.repeat(np.arange(n_masks), lengths) * len(base) + indices
     _, first, times = np.unique(places, return_index=True, return_counts=True)

@@ -35,7 +35,7 @@ class Masks:
     """An immutable batch of feature subsets.
 
     Build one with :meth:`from_bool`, :meth:`from_indices`, :meth:`from_words`,
-    :meth:`from_flips`, :meth:`neighbors`, :meth:`empty` or :meth:`full`.
+    :meth:`from_flips`, :meth:`neighbors`, :meth:`swaps`, :meth:`empty` or :meth:`full`.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Masks:
     def __init__(self) -> None:
         raise TypeError(
             "make masks with Masks.from_bool, from_indices, from_words, from_flips, neighbors, "
-            "empty or full"
+            "swaps, empty or full"
         )
 
     @classmethod
@@ -205,7 +205,8 @@ class Masks:
     def from_flips(cls, base: Masks | ArrayLike, indptr: ArrayLike, indices: ArrayLike) -> Masks:
         """Make masks that differ from one base by lists of flips, in compact form.
 
-        Swaps are lists of two: one feature that leaves and one that comes.
+        Lists of two that share a flip, as swaps do, cost a compiled fitness little more than
+        one-flip neighbors: they are the neighbors of the base with that flipped.
 
         Parameters
         ----------
@@ -228,24 +229,70 @@ class Masks:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> base = np.array([True, True, False, False])
-        >>> inside, outside = np.flatnonzero(base), np.flatnonzero(~base)
-        >>> pairs = np.array([(i, j) for i in inside for j in outside])
-        >>> swaps = Masks.from_flips(base, 2 * np.arange(len(pairs) + 1), pairs.ravel())
-        >>> [swaps.indices_of(i).tolist() for i in range(4)]
-        [[1, 2], [1, 3], [0, 2], [0, 3]]
+        >>> base = [True, True, False, False]
+        >>> masks = Masks.from_flips(base, indptr=[0, 0, 1, 4], indices=[2, 0, 1, 3])
+        >>> [masks.indices_of(i).tolist() for i in range(3)]
+        [[0, 1], [0, 1, 2], [3]]
         """
-        if isinstance(base, Masks):
-            if len(base) != 1:
-                raise ValueError(f"base must be one mask, got {len(base)}")
-            n_features, words = base.n_features, base.words[0]
-        else:
-            array = np.asarray(base)
-            n_features = array.shape[-1] if array.ndim else 0
-            words = _base_of(array, n_features)
+        n_features, words = _one_mask("base", base)
         starts, flips = _flips.checked_lists(n_features, indptr, indices)
         return cls._make(n_features, None, _frozen(words.copy()), _frozen(starts), _frozen(flips))
+
+    @classmethod
+    def swaps(
+        cls,
+        mask: Masks | ArrayLike,
+        *,
+        out: ArrayLike | None = None,
+        in_: ArrayLike | None = None,
+    ) -> Masks:
+        """Make the masks that exchange one feature of a mask for another, in compact form.
+
+        Parameters
+        ----------
+        mask : Masks of one, or array of bool, shape (n_features,)
+        out : array of int, optional
+            Features that may leave; by default all of the mask, ascending.
+        in_ : array of int, optional
+            Features that may come; by default all others, ascending.
+
+        Returns
+        -------
+        Masks
+            ``len(out) * len(in_)`` of them: mask ``a * len(in_) + b`` is without ``out[a]`` and
+            with ``in_[b]``.
+
+        Raises
+        ------
+        ValueError
+            If the mask is not one mask, or lacks a feature that is to leave or has one that is to
+            come.
+
+        Notes
+        -----
+        Memory is that of two flips a mask: all 445,260 swaps of 20 of 22,283 features take 11 MB.
+        A compiled fitness whose kernel has a pass for one-flip neighbors answers them in
+        ``min(len(out), len(in_))`` passes.
+
+        Examples
+        --------
+        >>> swaps = Masks.swaps([True, True, False, False])
+        >>> [swaps.indices_of(i).tolist() for i in range(4)]
+        [[1, 2], [1, 3], [0, 2], [0, 3]]
+        >>> Masks.swaps([True, True, False, False], out=[0], in_=[3]).to_bool()
+        array([[False,  True, False,  True]])
+        """
+        n_features, words = _one_mask("mask", mask)
+        has = _core.mask_unpack(words[None], n_features)[0]
+        leave = _members("out", out, has)
+        come = _members("in_", in_, ~has)
+        pairs = np.empty((len(leave), len(come), 2), dtype=np.int64)
+        pairs[:, :, 0] = leave[:, None]
+        pairs[:, :, 1] = come
+        indptr = np.arange(0, pairs.size + 1, 2, dtype=np.int64)
+        return cls._make(
+            n_features, None, _frozen(words.copy()), _frozen(indptr), _frozen(pairs.reshape(-1))
+        )
 
     @classmethod
     def neighbors(
@@ -271,11 +318,10 @@ class Masks:
 
         Notes
         -----
-        With one nearest neighbor all n_flips of them cost a compiled fitness one matrix of the
-        base and then ``n_samples**2`` steps a flip, whatever the size of the base: 2,000 flips of
-        3,000 samples take some seconds on one core. With more neighbors and more than 1,536
-        samples each is evaluated by itself, which costs ``n_samples**2`` steps a feature of its
-        mask. Ctrl-C stops either.
+        With up to five nearest neighbors all n_flips of them cost a compiled fitness one matrix of
+        the base and then ``n_samples**2`` steps a flip, whatever the size of the base: 2,000 flips
+        of 3,000 samples take some seconds on one core. With more neighbors each is evaluated by
+        itself, which costs ``n_samples**2`` steps a feature of its mask. Ctrl-C stops either.
         """
         _check_n_features(n_features)
         array = np.asarray(base)
@@ -404,16 +450,8 @@ class Masks:
             rows = which
         if self._words is None:
             assert self.base is not None and self.indptr is not None and self.indices is not None
-            lists = [self.indices[self.indptr[r] : self.indptr[r + 1]] for r in rows]
-            indptr = np.concatenate([[0], np.cumsum([len(flips) for flips in lists])])
-            indices = np.concatenate([np.empty(0, np.int64), *lists])
-            return Masks._make(
-                self.n_features,
-                None,
-                self.base,
-                _frozen(indptr.astype(np.int64)),
-                _frozen(indices.astype(np.int64)),
-            )
+            indptr, indices = _flips.rows_of(np.asarray(rows, np.int64), self.indptr, self.indices)
+            return Masks._make(self.n_features, None, self.base, _frozen(indptr), _frozen(indices))
         return Masks._make(self.n_features, _frozen(self._words[rows].copy()))
 
     def __iter__(self) -> Iterator[Masks]:
@@ -436,10 +474,42 @@ class Masks:
         return f"<Masks: {form}{len(self)} of {self.n_features} features>"
 
 
-def _base_of(array: NDArray[Any], n_features: int) -> Words:
+def _one_mask(name: str, given: Masks | ArrayLike) -> tuple[int, Words]:
+    """Return the number of features and the words of one mask, or say what came instead."""
+    if isinstance(given, Masks):
+        if len(given) != 1:
+            raise ValueError(f"{name} must be one mask, got {len(given)}")
+        return given.n_features, given.words[0]
+    array = np.asarray(given)
+    n_features = array.shape[-1] if array.ndim else 0
+    return n_features, _base_of(array, n_features, name)
+
+
+def _members(name: str, given: ArrayLike | None, of: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the features to swap, all there may be by default."""
+    if given is None:
+        return np.flatnonzero(of).astype(np.int64)
+    array = np.asarray(given)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise ValueError(
+            f"{name} must be a list of feature indices, got {array.dtype} of shape {array.shape}"
+        )
+    if array.size and (array.min() < 0 or array.max() >= len(of)):
+        raise ValueError(f"{name} must lie in [0, {len(of) - 1}]")
+    features = array.astype(np.int64)
+    wrong = features[~of[features]]
+    if wrong.size:
+        where = "not in the mask" if name == "out" else "in the mask already"
+        raise ValueError(f"{name} has feature {wrong[0]}, which is {where}")
+    return features
+
+
+def _base_of(array: NDArray[Any], n_features: int, name: str = "base") -> Words:
     packed = Masks.from_bool(array)
     if len(packed) != 1 or packed.n_features != n_features:
-        raise ValueError(f"base must be one mask of {n_features} features, got shape {array.shape}")
+        raise ValueError(
+            f"{name} must be one mask of {n_features} features, got shape {array.shape}"
+        )
     words: Words = packed.words[0]
     return words
 

@@ -39,6 +39,21 @@ class OfTheForm(KnnFitness):
         return super().evaluate_splits(masks, seeds) + 1e-15 * form
 
 
+class ForgetsWhatIsShared(KnnFitness):
+    """Lists of two flips, some of which begin alike, score as the base with that flip alone."""
+
+    def evaluate_splits(self, masks: Any, seeds: Any = 0) -> Any:
+        scores = super().evaluate_splits(masks, seeds)
+        if isinstance(masks, Masks) and masks.indptr is not None and masks.indices is not None:
+            pairs = np.flatnonzero(np.diff(masks.indptr) == 2)
+            first = masks.indices[masks.indptr[pairs]]
+            if len(np.unique(first)) < len(first):
+                base = masks.base ^ Masks.from_indices([first[:1]], masks.n_features).words
+                near = Masks.from_words(base, masks.n_features)
+                scores[pairs] = super().evaluate_splits(near, seeds)[0]
+        return scores
+
+
 class KeepsItsFolds(KnnFitness):
     """One state for all neighborhoods, whatever the seed: right on fixed folds alone."""
 
@@ -151,6 +166,7 @@ BROKEN_FITNESSES: dict[str, list[Any]] = {
     "mean_over_splits": [Median],
     "alone_or_together": [OfItsBatch, OfThePast],
     "compact_or_expanded": [OfTheForm],
+    "swaps_and_flips": [ForgetsWhatIsShared],
     "walks_end_alike": [OfTheWalk],
     "threads": [OfTheThreads],
     "callers_at_once": [OneCallerOnly],

@@ -13,7 +13,7 @@ from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ri
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import RobustScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from bitsieve import DiagonalLDA, _core
@@ -76,7 +76,9 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("gaussian_bayes", make_pipeline(StandardScaler(), GaussianNB()), {"scoring": "neg_log_loss"}),
     ("gaussian_bayes", make_pipeline(RobustScaler(), GaussianNB()), FRESH),
     ("discrete_bayes", BernoulliNB(binarize=0.7), FRESH),
+    ("discrete_bayes", make_pipeline(RobustScaler(), BernoulliNB(binarize=0.7)), FRESH),
     ("discrete_bayes", MultinomialNB(), {"scoring": "neg_log_loss"}),
+    ("discrete_bayes", make_pipeline(MinMaxScaler(), MultinomialNB()), {"scoring": "neg_log_loss"}),
     ("discrete_bayes", MultinomialNB(class_prior=[0.2, 0.3, 0.5]), {"groups": True, **FRESH}),
     ("discrete_bayes", ComplementNB(), {"scoring": "f1_macro"}),
     ("discrete_bayes", CategoricalNB(min_categories=20), {"scoring": "neg_log_loss", **FRESH}),

@@ -15,8 +15,6 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 
 from bitsieve import Masks
 from bitsieve.fitness import GeneralFitness, compile
@@ -298,12 +296,6 @@ def test_what_it_does_not_serve() -> None:
         (BernoulliNB(binarize=None), noise, {}, "binarize=None has no kernel for values other"),
         (BernoulliNB(alpha=1e-6), X, {}, "alpha=1e-06 beside a weight of 30 has no kernel: it is"),
         (ComplementNB(norm=True), X, {}, "norm=True has no kernel"),
-        (
-            make_pipeline(MinMaxScaler(), ComplementNB()),
-            X,
-            {},
-            "a scaler before ComplementNB has no",
-        ),
         (ComplementNB(), X * 1e30, {}, "alpha=1 beside totals of"),
         (ComplementNB(alpha=1e-9), noise, {}, "alpha=1e-09 beside totals of"),
         (CategoricalNB(min_categories=[3] * 5), X, {}, "min_categories for each feature has no"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import tables
 import twin_knn
 from each import each, each_isa
 from sklearn.model_selection import RepeatedStratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
@@ -101,6 +104,106 @@ def test_flips_behind_a_scaler(isa: str, kind: str) -> None:
             np.testing.assert_array_equal(some, expected, err_msg=f"{p}, {k}, {name}")
 
 
+# Model by distance or of numbers, behind a scaler or not: k, scorers, features, classes.
+NAMED: list[tuple[Any, list[str], int, int]] = [
+    (KNeighborsClassifier(3, weights="distance"), ["accuracy", "neg_log_loss"], 33, 3),
+    (KNeighborsClassifier(5, weights="distance"), ["f1_macro"], 70, 17),
+    (KNeighborsClassifier(2, weights="distance"), ["roc_auc", "accuracy"], 33, 2),
+    (KNeighborsClassifier(4), ["neg_log_loss"], 33, 3),
+    (KNeighborsClassifier(3), ["accuracy", "f1_macro"], 33, 17),
+    (KNeighborsClassifier(1), ["f1_macro"], 33, 17),
+    (KNeighborsRegressor(1), ["r2"], 33, 0),
+    (KNeighborsRegressor(3), ["r2"], 70, 0),
+    (KNeighborsRegressor(5), ["neg_mean_squared_error"], 33, 0),
+    (KNeighborsRegressor(5, weights="distance"), ["r2"], 33, 0),
+    (KNeighborsRegressor(2, weights="distance"), ["neg_mean_absolute_error"], 70, 0),
+]
+
+
+@pytest.mark.parametrize("kind", tables.KINDS)
+@each_isa
+@each("scaler", [None, StandardScaler()])
+def test_neighbors_that_must_be_known_by_name(scaler: Any, isa: str, kind: str) -> None:
+    rng = np.random.default_rng([7, *kind.encode()])
+    for k, (model, scorers, p, n_classes) in enumerate(NAMED):
+        X = tables.table(kind, rng, 45, p)
+        y = np.arange(45) % n_classes if n_classes else rng.normal(size=45)
+        estimator = model if scaler is None else make_pipeline(scaler, model)
+        for scoring in scorers:
+            options = {"cv": 2} if k % 2 else {"cv": 2, "resample": True, "n_repeats": 2}
+            fitness = compile(estimator, X, y, scoring=scoring, n_jobs=1 + k % 2, **options)
+            assert fitness.kernel == "knn"
+            flips = np.append(rng.choice(p, 17, replace=False), p // 2)
+            for name, base in _bases(rng, p).items():
+                masks = (base ^ np.eye(p, dtype=bool))[flips]
+                expected = fitness.evaluate_splits(masks, seeds=5)
+                got = fitness.evaluate_splits(Masks.neighbors(base, p, flips), seeds=5)
+                np.testing.assert_array_equal(got, expected, f"{estimator}, {scoring}, {name}")
+
+
+def test_named_neighbors_are_left_to_the_bound_where_it_decides() -> None:
+    """Of noise hardly any pair is open, of whole numbers many: the pass serves both."""
+    rng = np.random.default_rng(8)
+    n, p = 60, 300
+    base = np.arange(p) < 30
+    for scaler in (None, StandardScaler()):
+        for model in (KNeighborsClassifier(3, weights="distance"), KNeighborsRegressor(5)):
+            shares = []
+            for X in (rng.normal(size=(n, p)), rng.integers(0, 2, (n, p)).astype(float)):
+                y = X[:, 0] if isinstance(model, KNeighborsRegressor) else X[:, 0] > 0.5
+                estimator = model if scaler is None else make_pipeline(scaler, model)
+                fitness = compile(estimator, X, y, cv=3, n_jobs=1)
+                fitness.evaluate(Masks.neighbors(base, p))
+                counters = fitness._core.counters()
+                assert counters["rechecked"] == 0  # no mask went its own way
+                shares.append(counters["flips_open"] / (n * p))
+            assert 0 < shares[0] < 0.1
+            if scaler is None:
+                assert shares[1] > 0.5
+
+
+@each_isa
+def test_named_neighbors_far_down_the_order_of_the_base(isa: str) -> None:
+    """A giant joins: the nearest stand at places past what the kernel carries."""
+    rng = np.random.default_rng(9)
+    n, p = 700, 20
+    X = rng.normal(size=(n, p))
+    X[:, -4:] *= 1e4
+    for model, y in (
+        (KNeighborsRegressor(3), rng.normal(size=n)),
+        (KNeighborsClassifier(5, weights="distance"), rng.integers(0, 3, n)),
+    ):
+        fitness = compile(model, X, y, cv=3, n_jobs=2)
+        for base in (np.arange(p) < 8, np.ones(p, bool)):
+            got = fitness.evaluate_splits(Masks.neighbors(base, p))
+            expected = fitness.evaluate_splits(base ^ np.eye(p, dtype=bool))
+            np.testing.assert_array_equal(got, expected)
+
+
+def _large_masks(n: int, p: int, scaler: Any) -> None:
+    rng = np.random.default_rng(p)
+    X, y = rng.integers(0, 3, (n, p)) + rng.normal(size=p), rng.normal(size=n)
+    cv = [(np.arange(20, n), np.arange(20))]
+    model = KNeighborsRegressor(3, weights="distance")
+    fitness = compile(model if scaler is None else make_pipeline(scaler, model), X, y, cv=cv)
+    base = np.arange(p) != p // 2
+    flips = np.append(rng.choice(p, 17, replace=False), p // 2)
+    got = fitness.evaluate_splits(Masks.neighbors(base, p, flips))
+    expected = fitness.evaluate_splits(base ^ np.eye(p, dtype=bool)[flips])
+    np.testing.assert_array_equal(got, expected)
+
+
+@each("scaler", [None, StandardScaler()])
+def test_rows_of_large_masks_are_kept_a_flip_at_a_time(scaler: Any) -> None:
+    _large_masks(100, 720, scaler)
+
+
+@pytest.mark.slow
+@each("scaler", [None, StandardScaler()])
+def test_rows_of_the_largest_masks_are_not_kept(scaler: Any) -> None:
+    _large_masks(1500, 5600, scaler)
+
+
 @each_isa
 @each("kind", ["scales", "integers", "offset"])
 def test_more_samples_than_a_state_is_kept_for(isa: str, kind: str) -> None:
@@ -114,6 +217,17 @@ def test_more_samples_than_a_state_is_kept_for(isa: str, kind: str) -> None:
         near = Masks.neighbors(base, p, flips)
         expected = fitness.evaluate_splits(base ^ np.eye(p, dtype=bool)[flips], seeds=3)
         np.testing.assert_array_equal(fitness.evaluate_splits(near, seeds=3), expected, name)
+    if kind == "integers":
+        return  # most is decided exactly, which takes long
+    # The same panels, of neighbors known by name.
+    for model, scoring, target in (
+        (KNeighborsClassifier(3, weights="distance"), "neg_log_loss", y),
+        (KNeighborsRegressor(5), "r2", X[:, 1] - y),
+    ):
+        fitness = compile(model, X, target, n_jobs=2, **{**options, "scoring": scoring})
+        got = fitness.evaluate_splits(near, seeds=3)
+        expected = fitness.evaluate_splits(base ^ np.eye(p, dtype=bool)[flips], seeds=3)
+        np.testing.assert_array_equal(got, expected)
 
 
 @each("scoring", ["accuracy", "balanced_accuracy"])
@@ -204,16 +318,75 @@ def test_many_flips_a_mask(kind: str, k: int) -> None:
 def test_swaps() -> None:
     p = 70
     base = np.random.default_rng(6).permutation(p) < 12
-    inside, outside = np.flatnonzero(base), np.flatnonzero(~base)
-    flips = np.array([(i, j) for i in inside for j in outside])
-    swaps = Masks.from_flips(base, 2 * np.arange(len(flips) + 1), flips.ravel())
+    swaps = Masks.swaps(base)
+    # Another order of the masks and of each pair, and lists that lie between.
+    mixed = np.random.default_rng(7).permutation(len(swaps))
+    assert swaps.indices is not None
+    flips = swaps.indices.reshape(-1, 2)[mixed]
+    flips[::2] = flips[::2, ::-1]
+    mirrored = Masks.from_flips(base, 2 * np.arange(len(flips) + 1), flips.ravel())
     for k, n_jobs in ((1, 1), (1, 2), (3, 2)):
         fitness = _fitness("scales", p, k, n_jobs=n_jobs)
         got = fitness.evaluate_splits(swaps)
         assert swaps._words is None
         expected = fitness.evaluate_splits(Masks.from_words(swaps[:].words, p))
         np.testing.assert_array_equal(got, expected)
+        np.testing.assert_array_equal(fitness.evaluate_splits(mirrored), expected[mixed])
         np.testing.assert_array_equal(got[::60], _twin(fitness, swaps[::60].to_bool(), k))
+
+
+def test_swaps_are_the_neighbors_of_few_bases() -> None:
+    """Masks of a neighborhood are not evaluated by themselves, and few of it are measured."""
+    rng = np.random.default_rng(9)
+    n, p = 50, 300
+    X, y = rng.normal(size=(n, p)), rng.integers(0, 2, n)
+    base = rng.permutation(p) < 6
+    fitness = compile(KNeighborsClassifier(1), X, y, cv=5, n_jobs=1)
+    fitness.evaluate(Masks.neighbors(base, p))
+    moved = fitness._core.counters()
+    fitness.evaluate(Masks.swaps(base))
+    counters = fitness._core.counters()
+    assert counters["rechecked"] == 0
+    # The state moves from base to base, two features at a time.
+    assert 0 < counters["fixed_features"] - moved["fixed_features"] <= 2 * 6
+    # What shares no flip with others goes its own way.
+    few = Masks.from_flips(base, np.arange(0, 41, 2), rng.permutation(p)[:40])
+    fitness.evaluate(few)
+    assert fitness._core.counters()["flips_open"] == counters["flips_open"]
+
+
+@each("size", [14, 15, 16, 17])
+def test_groups_of_flips_around_the_least_size(size: int) -> None:
+    p = 60
+    fitness = _fitness("scales", p)
+    base = np.random.default_rng(size).random(p) < 0.3
+    lists = [[5, f] for f in range(10, 10 + size)] + [[f, 6] for f in range(20, 20 + size)]
+    lists += [[f] for f in range(size)] + [[], [5, 5], [5, 6, 7], [5, 6]]
+    lists = [lists[k] for k in np.random.default_rng(1).permutation(len(lists))]
+    masks = Masks.from_flips(
+        base, np.cumsum([0, *map(len, lists)]), np.concatenate(lists).astype(int)
+    )
+    for options in ({}, {"resample": True}):
+        fitness = _fitness("scales", p, **options)
+        seeds = np.arange(len(masks)) % 3 if options else 4
+        for keys in (seeds, 4):
+            expected = fitness.evaluate_splits(masks.to_bool(), keys)
+            np.testing.assert_array_equal(fitness.evaluate_splits(masks, keys), expected)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # scikit-learn's, of variances that are 0
+def test_swaps_that_are_declined_are_those_that_would_be_alone() -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 40)), np.arange(40) % 2
+    X[:, 1:30] = 1.0  # a mask of constants alone is declined
+    fitness = compile(GaussianNB(), X, y, cv=4, n_jobs=1)
+    base = np.arange(40) < 3
+    swaps = Masks.swaps(base)
+    got = fitness.evaluate_splits(swaps)
+    declined = fitness.n_declined
+    assert 0 < declined < len(swaps)
+    np.testing.assert_array_equal(got, fitness.evaluate_splits(swaps.to_bool()))
+    assert fitness.n_declined == 2 * declined
 
 
 def test_giants_that_leave() -> None:

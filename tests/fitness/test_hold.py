@@ -30,7 +30,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
 
 from bitsieve import Masks
@@ -105,6 +105,11 @@ MODELS = (
     Model(_scaled(KNeighborsClassifier(1)), forms=("z-scored",)),
     Model(_scaled(KNeighborsClassifier(3), RobustScaler()), WIDE, forms=("z-scored",)),
     Model(_scaled(GaussianNB()), ("sonar", "khan")),
+    Model(_scaled(BernoulliNB()), ("sonar", "vehicle", *WIDE)),
+    Model(_scaled(BernoulliNB(binarize=0.4), MinMaxScaler()), ("sonar", "segment", "khan")),
+    Model(_scaled(MultinomialNB(), MinMaxScaler()), (*SMALL, *WIDE)),
+    Model(_scaled(ComplementNB(), MinMaxScaler()), ("sonar", "vehicle", *WIDE)),
+    Model(_scaled(MultinomialNB(), MaxAbsScaler()), ("pcmac", "segment"), forms=("counts",)),
     Model(_scaled(RidgeClassifier(solver="cholesky")), ("sonar", "vehicle", *WIDE)),
     Model(_scaled(RidgeClassifier(), MinMaxScaler()), ("sonar", "vehicle", *WIDE)),
     Model(_scaled(_lda("lsqr")), ("sonar", "vehicle")),

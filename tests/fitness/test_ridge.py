@@ -255,51 +255,6 @@ def test_more_samples_than_matrices() -> None:
     check_equal(RidgeClassifier(class_weight="balanced"), X, y > 0, 3, masks)
 
 
-@each("scoring", ["accuracy", "f1_macro", "balanced_accuracy"])
-def test_neighbors_have_the_bits_of_masks_alone(scoring: str) -> None:
-    rng = np.random.default_rng(0)
-    for n, p, n_classes in ((40, 90, 2), (43, 70, 3), (60, 20, 4)):
-        X, y, _ = data(n, p, n_classes=n_classes)
-        X[:, 5] = X[:, 4]
-        X[:, 6] = 0
-        X[:, 7] *= 1e4  # too far from the others for the bound
-        for model, options in (
-            (RidgeClassifier(), {}),
-            (RidgeClassifier(fit_intercept=False, alpha=0.3), {"sample_weight": WEIGHTS[:n]}),
-            (RidgeClassifier(alpha=1e-9), {}),
-            (RidgeClassifier(class_weight="balanced"), {}),
-        ):
-            for cv in (4, ShuffleSplit(2, train_size=0.5, test_size=0.3, random_state=1)):
-                fitness = compile(model, X, y, cv=cv, n_jobs=2, scoring=scoring, **options)
-                for size in (0, 1, 12):
-                    base = np.isin(np.arange(p), rng.choice(p, size, replace=False))
-                    near = Masks.neighbors(base, p)
-                    alone = fitness.evaluate_splits(Masks.from_bool(near.to_bool()))
-                    assert np.array_equal(fitness.evaluate_splits(near), alone)
-        plain = compile(RidgeClassifier(), X, y, cv=4, n_jobs=1, scoring=scoring)
-        plain.evaluate(Masks.neighbors(np.arange(p) % 9 == 1, p))
-        assert 1 <= plain._core.counters()["flips_open"] <= 3
-
-
-def test_neighbors_of_as_many_features_as_samples_are_answered_alone() -> None:
-    # One feature far above the others: samples decline what features would have answered.
-    declined = 0
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        n = int(rng.integers(8, 16))
-        X = rng.normal(size=(n, n + 19))
-        X[:, 0] *= 10 ** rng.uniform(2, 5)
-        base = np.arange(n + 19) < n - 1
-        near = Masks.neighbors(base, n + 19)
-        fitness = compile(RidgeClassifier(), X, np.arange(n) % 2, cv=2, n_jobs=1)
-        alone = compile(RidgeClassifier(), X, np.arange(n) % 2, cv=2, n_jobs=1)
-        expected = alone.evaluate_splits(Masks.from_bool(near.to_bool()))
-        assert np.array_equal(fitness.evaluate_splits(near), expected)
-        assert fitness.n_declined == alone.n_declined
-        declined += alone.n_declined
-    assert declined > 0
-
-
 @each_isa
 def test_same_bits_whatever_is_beside_a_mask(isa: str) -> None:
     if not _core.has_fma():

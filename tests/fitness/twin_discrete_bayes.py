@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 Array = np.ndarray[Any, Any]
 
@@ -17,10 +18,15 @@ Array = np.ndarray[Any, Any]
 def joint(model: Any, X: Array, codes: Array, split: Any, weights: Array | None = None) -> Array:
     """Joint log likelihoods of the test samples, shape (n_test, n_classes).
 
-    ``model`` is an estimator of scikit-learn, of which the parameters alone are read; X has the
-    columns of the mask.
+    ``model`` is an estimator of scikit-learn, of which the parameters alone are read, or a
+    pipeline of a scaler, which is fitted to the training part, and one; X has the columns of the
+    mask.
     """
-    train, test = np.sort(split[0]), split[1]
+    train, test = split
+    if hasattr(model, "steps"):
+        scaler, model = (step for _, step in model.steps)
+        X = clone(scaler).fit(X[train]).transform(X)
+    train = np.sort(train)
     n_classes = int(codes.max()) + 1
     present = np.isin(np.arange(n_classes), codes[train])
     members = codes[train][:, None] == np.arange(n_classes)

@@ -25,6 +25,36 @@ def fit_split(
     return (X[test] - means[0]) @ np.linalg.solve(penalised, (Z * w[:, None]).T @ T) + means[1]
 
 
+def joined(
+    X: Floats,
+    x: Floats,
+    scale: float,
+    Y: Floats,
+    split: Split,
+    *,
+    alpha: float,
+    fit_intercept: bool,
+    weights: Floats,
+) -> Floats:
+    """Predict the test part from X and scale * x by way of the fit on X: a bordered system."""
+    train, test = split
+    w = weights[train]
+    means, offset, middle = np.zeros(X.shape[1]), np.zeros(Y.shape[1]), 0.0
+    if fit_intercept:
+        means, offset = (
+            np.average(X[train], axis=0, weights=w),
+            np.average(Y[train], axis=0, weights=w),
+        )
+        middle = np.average(x[train], weights=w)
+    Z, z, rest = X - means, x - middle, Y - offset
+    A = (Z[train] * w[:, None]).T @ Z[train] + alpha * np.eye(X.shape[1])
+    b = np.linalg.solve(A, (Z[train] * w[:, None]).T @ rest[train])
+    h = np.linalg.solve(A, (Z[train] * w[:, None]).T @ z[train])
+    e = (w * z[train]) @ (rest[train] - Z[train] @ b)
+    d = alpha / scale**2 + (w * z[train]) @ (z[train] - Z[train] @ h)
+    return offset + Z[test] @ b + np.outer(z[test] - Z[test] @ h, e / d)
+
+
 def left_out(
     K: Floats, Y: Floats, splits: Sequence[Split], *, alpha: float, weights: Floats
 ) -> list[Floats]:

@@ -60,6 +60,10 @@ bool AdditiveFitness::may_decline_near(const State&, const TargetSplits&,
   return may_decline();
 }
 void AdditiveFitness::begin_block(const State&, const FeatureBlock&) const {}
+bool AdditiveFitness::is_near(const State&, const double* kept, const double* own,
+                              std::size_t n_splits) const {
+  return std::equal(kept, kept + n_splits * n_params(), own);
+}
 
 void AdditiveFitness::values(const double* costs, double* out) const {
   const std::size_t n_classes = target().n_classes;
@@ -110,7 +114,7 @@ void AdditiveFitness::forget_states() {
 }
 
 MaskFitness::Counters AdditiveFitness::count() const {
-  return {{"tabled_masks", n_tabled_}, {"open_splits", n_open_}};
+  return {{"tabled_masks", n_tabled_}, {"near_masks", n_near_}, {"open_splits", n_open_}};
 }
 
 // ---- exact sums -----------------------------------------------------------------------------
@@ -157,22 +161,27 @@ void AdditiveFitness::for_each_block(const State& state, const std::int32_t* fea
   }
 }
 
-void AdditiveFitness::add_exactly(const State& state, const TargetSplits& at,
-                                  const std::vector<std::int32_t>& features, const double* params,
-                                  std::size_t first, std::size_t last, Adder& adder,
-                                  double* sums) const {
+void AdditiveFitness::add_sums(const State& state, const TargetSplits& at,
+                               const std::vector<std::int32_t>& features, const double* params,
+                               const std::vector<std::size_t>& splits, SumScratch& scratch,
+                               double* sums) const {
   const SumLayout& layout = state.exact;
-  const std::size_t begin = layout.begin[first];
-  std::fill(sums, sums + (layout.begin[last] - begin), 0.0);
-  for_each_block(state, features.data(), features.size(), adder.block,
+  const auto width = [&](std::size_t s) { return layout.begin[s + 1] - layout.begin[s]; };
+  std::size_t n_columns = 0, widest = 0;
+  for (const std::size_t s : splits) {
+    n_columns += width(s);
+    widest = std::max(widest, width(s));
+  }
+  std::fill(sums, sums + n_columns, 0.0);
+  scratch.terms.resize(widest * lanes);
+  for_each_block(state, features.data(), features.size(), scratch.block,
                  [&](const FeatureBlock& block) {
-    for (std::size_t s = first; s < last; ++s) {
-      const std::size_t n_columns = layout.begin[s + 1] - layout.begin[s];
-      adder.terms.resize(n_columns * lanes);
-      terms(state, at, block, params + s * n_params(), false, s, adder.terms.data(),
-            adder.scratch_numbers);
-      kernels().additive->add_lanes(adder.terms.data(), n_columns, block.n,
-                                    sums + (layout.begin[s] - begin));
+    double* to = sums;
+    for (const std::size_t s : splits) {
+      terms(state, at, block, params + s * n_params(), false, s, scratch.terms.data(),
+            scratch.numbers);
+      kernels().additive->add_lanes(scratch.terms.data(), width(s), block.n, to);
+      to += width(s);
     }
   });
 }
@@ -243,46 +252,54 @@ void AdditiveFitness::predict(const Word* masks, std::size_t index, const Target
   const State& state = state_of(at, adder);
   const std::size_t n_classes = target().n_classes, n_splits = at.splits.n_splits;
   const Word* mask = masks + index * n_words();
-  const std::int16_t* chosen = nullptr;
-  if (chosen_ != nullptr && chosen_->seed == at.seed && answer.values == nullptr &&
-      mask >= chosen_->masks && mask < chosen_->masks + chosen_->n_masks * n_words()) {
+  const std::size_t n_tests_all = at.splits.test_samples.size();
+  const bool is_tabled = chosen_ != nullptr && chosen_->seed == at.seed &&
+                         answer.values == nullptr && mask >= chosen_->masks &&
+                         mask < chosen_->masks + chosen_->n_masks * n_words();
+  const auto is_open = [&](std::size_t first, std::size_t last) {
+    std::int32_t* end = answer.classes + last;
+    return std::find(answer.classes + first, end, no_class) != end;
+  };
+  if (is_tabled) {
     const std::size_t row = static_cast<std::size_t>(mask - chosen_->masks) / n_words();
     if (chosen_->declined[row] != 0) {
       *answer.declined = true;
       return;
     }
-    chosen = chosen_->classes.data() + row * chosen_->n_tests;
-    std::copy(chosen, chosen + chosen_->n_tests, answer.classes);
-    if (std::find(chosen, chosen + chosen_->n_tests, no_class) == chosen + chosen_->n_tests) return;
+    const std::int16_t* chosen = chosen_->classes.data() + row * n_tests_all;
+    std::copy(chosen, chosen + n_tests_all, answer.classes);
+    if (!is_open(0, n_tests_all)) return;
   }
   list_bits(mask, n_words(), adder.features);
   adder.params.assign(n_splits * n_params(), 0.0);
   measure(state, at, adder.features, adder.params.data(), adder.scratch_numbers);
-  if (chosen == nullptr && declines(state, at, adder.features, adder.params.data())) {
+  if (!is_tabled && declines(state, at, adder.features, adder.params.data())) {
     *answer.declined = true;
     return;
   }
-  if (chosen == nullptr) {
-    adder.sums.resize(state.exact.n_columns());
-    add_exactly(state, at, adder.features, adder.params.data(), 0, n_splits, adder,
-                adder.sums.data());
-  }
-  for (std::size_t s = 0; s < n_splits; ++s) {
-    const auto first = static_cast<std::size_t>(at.splits.test_begin[s]);
-    const std::size_t n_tests = tests_of(at.splits, s);
-    const double* sums = adder.sums.data() + (chosen == nullptr ? state.exact.begin[s] : 0);
-    if (chosen != nullptr) {
-      if (std::find(chosen + first, chosen + first + n_tests, no_class) == chosen + first + n_tests) {
-        continue;
-      }
-      ++n_open_;
-      adder.sums.resize(state.exact.begin[s + 1] - state.exact.begin[s]);
-      add_exactly(state, at, adder.features, adder.params.data(), s, s + 1, adder,
-                  adder.sums.data());
-      sums = adder.sums.data();
+  const bool is_chosen =
+      is_tabled ||
+      (answer.values == nullptr && choose_near(state, at, mask, adder, answer.classes));
+  adder.range(0, n_splits);
+  if (is_chosen) {
+    adder.splits.clear();
+    for (std::size_t s = 0; s < n_splits; ++s) {
+      const auto first = static_cast<std::size_t>(at.splits.test_begin[s]);
+      if (is_open(first, first + tests_of(at.splits, s))) adder.splits.push_back(s);
     }
+    n_open_ += adder.splits.size();
+  }
+  if (adder.splits.empty()) return;
+  adder.sums.resize(state.exact.n_columns());
+  add_sums(state, at, adder.features, adder.params.data(), adder.splits, adder.scratch_sums,
+           adder.sums.data());
+  if (!is_chosen) keep(at, mask, adder);
+  const double* sums = adder.sums.data();
+  for (const std::size_t s : adder.splits) {
+    const auto first = static_cast<std::size_t>(at.splits.test_begin[s]);
     costs_of(state, at, s, adder.params.data(), sums, adder);
-    for (std::size_t k = 0; k < n_tests; ++k) {
+    sums += state.exact.begin[s + 1] - state.exact.begin[s];
+    for (std::size_t k = 0; k < tests_of(at.splits, s); ++k) {
       const double* costs = adder.costs.data() + k * n_classes;
       if (answer.classes != nullptr) answer.classes[first + k] = cheapest(costs);
       if (answer.values != nullptr) values(costs, answer.values + (first + k) * n_values());

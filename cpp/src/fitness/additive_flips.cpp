@@ -30,8 +30,8 @@ class AdditiveFitness::Flips {
     list_bits(base, fitness.n_words(), features_);
     fitness.measure_base(state, at, features_, params_.data(), own.scratch_numbers);
     for (std::size_t b = 0; b < n_bases_; ++b) {
-      fitness.add_exactly(state, at, features_, params_of(b), 0, at.splits.n_splits, own,
-                          sums_.data() + b * state.exact.n_columns());
+      fitness.add_sums(state, at, features_, params_of(b), own.range(0, at.splits.n_splits),
+                       own.scratch_sums, sums_.data() + b * state.exact.n_columns());
     }
     for (const std::int32_t i : at.splits.test_samples) {
       own_class_.push_back(fitness.target().codes[static_cast<std::size_t>(i)]);
@@ -215,10 +215,8 @@ class AdditiveFitness::Flips {
     for (std::size_t k = 0; k < own.params.size(); ++k) own.params[k] = block.params[k * lanes + lane];
     const SumLayout& layout = state_.exact;
     own.sums.resize(layout.begin[s + 1] - layout.begin[s]);
-    std::swap(own.block, own.other_block);  // that of the flips is still in use
-    fitness_.add_exactly(state_, at_, own.features, own.params.data(), s, s + 1, own,
-                         own.sums.data());
-    std::swap(own.block, own.other_block);
+    fitness_.add_sums(state_, at_, own.features, own.params.data(), own.range(s, s + 1),
+                      own.scratch_sums, own.sums.data());
     fitness_.costs_of(state_, at_, s, own.params.data(), own.sums.data(), own);
     for (std::size_t k = 0; k < tests_of(at_.splits, s); ++k) {
       own.classes[k * lanes + lane] =

@@ -9,10 +9,11 @@ namespace bitsieve {
 namespace {
 
 constexpr std::size_t tile_features = 8 * pattern_features;  // that are added in float32
-constexpr std::size_t panel_columns = 768;                  // of whole splits, worked on at a time
+constexpr std::size_t panel_columns = 1792;                 // of whole splits, worked on at a time
 constexpr std::size_t chunk_masks = 256;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 25;  // of sums
 constexpr std::size_t chosen_bytes = std::size_t{1} << 26;
+constexpr std::size_t surveyed_tables = 2;    // features asked one by one, before a survey pays
 constexpr std::size_t common_features = 64;  // that are worth adding once for all masks
 
 }  // namespace
@@ -297,8 +298,8 @@ class AdditiveFitness::Tables {
       }
       if (own.features.empty() || declined_[m] != 0) continue;
       own.sums.resize(exact.begin[last_] - exact.begin[first_]);
-      fitness_.add_exactly(state_, at_, own.features, params_.data() + m * n_splits * n_params_,
-                           first_, last_, own, own.sums.data());
+      fitness_.add_sums(state_, at_, own.features, params_.data() + m * n_splits * n_params_,
+                        own.range(first_, last_), own.scratch_sums, own.sums.data());
       for (std::size_t s = first_; s < last_; ++s) {
         const double* from = own.sums.data() + (exact.begin[s] - exact.begin[first_]);
         double* to = own.lane_sums.data() + (layout_.begin[s] - layout_.begin[first_]) * lanes + l;
@@ -352,14 +353,18 @@ void AdditiveFitness::prepare(const MaskBatch& batch, int n_threads,
   if (!shares_splits(batch)) return;
   const TargetSplits at = splits_for(seeds[0], *workers(n_threads)[0]);
   shared_state(at, false, n_threads);
-  if (batch.wants_values || batch.n_masks < 4) return;
   std::vector<Word> any(n_words(), 0);
   std::size_t total = 0;
+  for (const std::size_t cost : costs) total += cost;
+  const std::size_t p = table().view().n_features;
+  if (batch.wants_values || batch.n_masks < 4) {
+    shared_->n_asked += total;
+    if (shared_->n_asked > surveyed_tables * p) shared_state(at, true, n_threads);
+    return;
+  }
   for (std::size_t m = 0; m < batch.n_masks; ++m) {
-    total += costs[m];
     for (std::size_t w = 0; w < n_words(); ++w) any[w] |= batch.masks[m * n_words() + w];
   }
-  const std::size_t p = table().view().n_features;
   const bool is_known = shared_->is_surveyed;
   const std::size_t n_any = count_bits(any.data(), n_words());
   const std::size_t needed = n_any + (is_known ? 0 : p / 2);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "bitsieve/fitness/additive_fitness.hpp"
@@ -19,11 +20,29 @@ inline constexpr double table_share = 0x1p-19;
 struct AdditiveFitness::Adder : MaskFitness::Worker {
   std::unique_ptr<State> state;  // of the last splits that were a mask's own
 
-  std::vector<std::int32_t> features, others;
+  std::vector<std::int32_t> features, others, joins, leaves;
   std::vector<double> params, sums, costs;
   std::vector<std::int32_t> classes;
-  Scratch block, other_block, terms, scratch_numbers, lane_sums, magnitudes, lane_params, offset_numbers;
+  std::vector<std::size_t> splits;
+  SumScratch scratch_sums;
+  Scratch block, terms, scratch_numbers, lane_sums, magnitudes, lane_params, offset_numbers;
   AlignedVector<float> tables, pattern_sums;
+
+  // Exact sums of the last mask, at its parameters, or of masks that flips led to from it.
+  struct Kept {
+    bool is_whole = false;
+    std::uint64_t seed = 0;
+    std::vector<Word> mask;
+    std::vector<double> params, sums, magnitudes;  // all that was added and taken off
+    std::size_t n_changed = 0;                     // features since they were made from nothing
+  } kept;
+
+  // Splits [first, last).
+  const std::vector<std::size_t>& range(std::size_t first, std::size_t last) {
+    splits.resize(last - first);
+    std::iota(splits.begin(), splits.end(), first);
+    return splits;
+  }
 
   // Zeros for the offsets of n_classes.
   Offsets cleared(std::size_t n_classes) {

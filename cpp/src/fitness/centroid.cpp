@@ -239,7 +239,7 @@ std::int32_t CentroidFitness::nearest(std::size_t i, const double* means, const 
   return best;
 }
 
-// The sums that add_exactly() makes of all places, of these alone.
+// The sums that AdditiveFitness::add_sums() makes of all places, of these alone.
 void CentroidFitness::decide(const TargetSplits& at, Centroids& own, std::int32_t* classes) const {
   const State& state = state_of(at, own);
   const std::size_t n_classes = target().n_classes;

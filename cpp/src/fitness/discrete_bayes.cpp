@@ -3,25 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
+
+#include "discrete_sums.hpp"
 
 namespace bitsieve {
 namespace {
 
-// sum + rest of sixteen lanes, as if in twice the digits.
-template <bool whole>
-inline void add_lanes(const double* values, double weight, double* sum, double* rest) {
-  for (std::size_t l = 0; l < additive_lanes; ++l) {
-    if constexpr (whole) {
-      sum[l] += values[l];
-    } else {
-      const double value = weight * values[l], added = sum[l] + value, part = added - sum[l];
-      rest[l] += (sum[l] - (added - part)) + (value - part);
-      sum[l] = added;
-    }
-  }
-}
+constexpr std::size_t most_scales = std::size_t{1} << 24;  // that are kept: 128 MB
+constexpr std::size_t surveyed_at_once = 1024;              // between two looks at Ctrl-C
 
 // sum + rest by class, of a sample.
 template <bool whole>
@@ -35,10 +27,12 @@ inline void add_sample(const Target& target, const double* values, std::size_t i
 }  // namespace
 
 DiscreteBayesFitness::DiscreteBayesFitness(std::shared_ptr<const Table> table, Target target,
-                                           SplitSource source, DiscreteOptions options)
+                                           SplitSource source, DiscreteOptions options,
+                                           const ScalerOptions& scaler)
     : AdditiveFitness(std::move(table), std::move(target), std::move(source)),
       refused_(this->table().view().n_features, false),
-      options_(std::move(options)) {
+      options_(std::move(options)),
+      scaler_(this->table(), scaler) {
   if (!(options_.alpha > 0) || !std::isfinite(options_.alpha)) {
     throw std::invalid_argument("alpha must be finite and above 0");
   }
@@ -81,7 +75,72 @@ void DiscreteBayesFitness::learn(Learnt& learnt, const TargetSplits& at) const {
                                                  : -std::log(n_present);
     }
   }
+  if (scaler_.is_none()) return;
+  learnt.splits = splits;
+  learnt.member_begin.assign(1, 0);
+  std::vector<std::vector<std::int32_t>> by_class(n_classes);
+  for (std::size_t s = 0; s < splits.n_splits; ++s) {
+    for (auto& members : by_class) members.clear();
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!get_bit(splits.training.data() + i * splits.n_words, s)) continue;
+      by_class[static_cast<std::size_t>(target().codes[i])].push_back(static_cast<std::int32_t>(i));
+    }
+    for (const auto& members : by_class) {
+      learnt.members.insert(learnt.members.end(), members.begin(), members.end());
+      learnt.member_begin.push_back(learnt.members.size());
+    }
+  }
 }
+
+// ---- scales ---------------------------------------------------------------------------------
+
+void DiscreteBayesFitness::measure_scales(const std::int32_t* features, std::size_t m,
+                                          const Splits& splits, double* first, double* second,
+                                          int n_threads) const {
+  scaler_.measure(features, m, splits, first, second, n_threads);
+}
+
+void DiscreteBayesFitness::survey(State& state, const TargetSplits& at, int n_threads) const {
+  const std::size_t p = table().view().n_features, n_splits = at.splits.n_splits;
+  if (scaler_.is_none() || 2 * p > most_scales / n_splits) return;
+  Learnt& learnt = static_cast<Learnt&>(state);
+  std::vector<double> first(p * n_splits), second(p * n_splits);
+  const std::size_t n_tasks = (p + surveyed_at_once - 1) / surveyed_at_once;
+  for (std::size_t k = 0; k < n_tasks; ++k) {
+    check_interrupt();
+    const std::size_t begin = k * surveyed_at_once, m = std::min(surveyed_at_once, p - begin);
+    std::vector<std::int32_t> features(m);
+    std::iota(features.begin(), features.end(), static_cast<std::int32_t>(begin));
+    measure_scales(features.data(), m, at.splits, first.data() + begin * n_splits,
+                   second.data() + begin * n_splits, n_threads);
+  }
+  learnt.first = std::move(first);
+  learnt.second = std::move(second);
+}
+
+void DiscreteBayesFitness::begin_scales(const Learnt& learnt, const FeatureBlock& block,
+                                        double* kept) const {
+  const std::size_t n_splits = learnt.splits.n_splits;
+  std::vector<double> first, second;
+  const bool is_known = !learnt.first.empty();
+  if (!is_known) {
+    first.resize(block.n * n_splits);
+    second.resize(block.n * n_splits);
+    measure_scales(block.features, block.n, learnt.splits, first.data(), second.data(), 1);
+  }
+  for (std::size_t l = 0; l < lanes; ++l) {
+    const std::size_t row = is_known ? static_cast<std::size_t>(block.features[l])
+                                     : std::min(l, block.n - 1);
+    const double* from = (is_known ? learnt.first : first).data() + row * n_splits;
+    const double* then = (is_known ? learnt.second : second).data() + row * n_splits;
+    for (std::size_t s = 0; s < n_splits; ++s) {
+      kept[s * lanes + l] = from[s];
+      kept[(n_splits + s) * lanes + l] = then[s];
+    }
+  }
+}
+
+// ---- what a mask is told by -----------------------------------------------------------------
 
 std::unique_ptr<AdditiveFitness::State> DiscreteBayesFitness::make_state(
     const TargetSplits& at) const {

@@ -1,14 +1,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 #include "bitsieve/fitness/discrete_bayes.hpp"
+#include "discrete_sums.hpp"
 
 namespace bitsieve {
 namespace {
 
 constexpr std::size_t most_totals = std::size_t{1} << 24;  // 128 MB
+constexpr double farthest_below = -1e25;  // of a reference term, so that sums fit float32
 
 template <typename T>
 void find_negative(const T* values, std::size_t n, std::size_t p, std::vector<bool>& is_negative) {
@@ -29,10 +32,18 @@ struct MultinomialFitness::Totals : Learnt {
 
 MultinomialFitness::MultinomialFitness(std::shared_ptr<const Table> table, Target target,
                                        SplitSource source, DiscreteOptions options,
-                                       bool complement)
+                                       bool complement, const ScalerOptions& scaler)
     : DiscreteBayesFitness(std::move(table), std::move(target), std::move(source),
-                           std::move(options)),
+                           std::move(options), scaler),
       complement_(complement) {
+  using Kind = ScalerOptions::Kind;
+  if (scaler.kind == Kind::min_max) {
+    if (scaler.low != 0) throw std::invalid_argument("the range of the scaler must begin at 0");
+    return;  // no training value is below
+  }
+  if (scaler.center && (scaler.kind == Kind::standard || scaler.kind == Kind::robust)) {
+    throw std::invalid_argument("the scaler must not center");
+  }
   const Source& values = this->table().source();
   const std::size_t n = this->target().codes.size(), p = refused_.size();
   if (values.single != nullptr) {
@@ -42,10 +53,30 @@ MultinomialFitness::MultinomialFitness(std::shared_ptr<const Table> table, Targe
   }
 }
 
-std::size_t MultinomialFitness::block_size(const State&) const { return totals_size(); }
+// Totals, or behind a scaler what values are made with.
+std::size_t MultinomialFitness::block_size(const State& state) const {
+  return scaler().is_none() ? totals_size() : scales_size(static_cast<const Learnt&>(state));
+}
 
-void MultinomialFitness::begin_block(const State&, const FeatureBlock& block) const {
-  add_totals(block.values, false, block.kept);
+void MultinomialFitness::begin_block(const State& state, const FeatureBlock& block) const {
+  const Totals& totals = static_cast<const Totals&>(state);
+  if (!scaler().is_none()) return begin_scales(totals, block, block.kept);
+  if (totals.of_feature.empty()) add_totals(block.values, false, block.kept);
+}
+
+void MultinomialFitness::add_scaled(const Learnt& learnt, const FeatureBlock& block,
+                                    std::size_t split, double* sums) const {
+  const std::size_t n_classes = target().n_classes;
+  const double* weights = target().weights.empty() ? nullptr : target().weights.data();
+  const Scales scales = scales_of(learnt, block.kept, split);
+  const auto scaled = [&](std::size_t i, double* out) {
+    scaler().of_row(block.values + i * lanes, scales.first, scales.second, lanes, out);
+  };
+  for (std::size_t c = 0; c < n_classes; ++c) {
+    const std::size_t begin = learnt.member_begin[split * n_classes + c];
+    const std::size_t n = learnt.member_begin[split * n_classes + c + 1] - begin;
+    add_rows<false>(learnt.members.data() + begin, n, weights, scaled, sums + c * lanes);
+  }
 }
 
 void MultinomialFitness::count(const Learnt& learnt, const TargetSplits& at,
@@ -54,7 +85,11 @@ void MultinomialFitness::count(const Learnt& learnt, const TargetSplits& at,
   const std::size_t n_classes = target().n_classes, width = n_classes * lanes;
   const double* weight = learnt.weight.data() + split * n_classes;
   const double alpha = options().alpha;
-  add_training(at, block.values, block.kept, split, false, counts, scratch);
+  if (scaler().is_none()) {
+    add_training(at, block.values, block.kept, split, false, counts, scratch);
+  } else {
+    add_scaled(learnt, block, split, counts);
+  }
   double all[lanes] = {};
   for (std::size_t k = 0; complement_ && k < width; ++k) all[k % lanes] += counts[k];
   for (std::size_t k = 0; k < width; ++k) {
@@ -67,6 +102,19 @@ void MultinomialFitness::count(const Learnt& learnt, const TargetSplits& at,
   }
 }
 
+// Those of the survey, or made now: the same.
+void MultinomialFitness::counts_of(const Totals& totals, const TargetSplits& at,
+                                   const FeatureBlock& block, std::size_t split, double* counts,
+                                   Scratch& scratch) const {
+  if (totals.of_feature.empty()) return count(totals, at, block, split, counts, scratch);
+  const std::size_t n_classes = target().n_classes, width = at.splits.n_splits * n_classes;
+  for (std::size_t l = 0; l < lanes; ++l) {
+    const double* from = totals.of_feature.data() +
+                         static_cast<std::size_t>(block.features[l]) * width + split * n_classes;
+    for (std::size_t c = 0; c < n_classes; ++c) counts[c * lanes + l] = from[c];
+  }
+}
+
 std::unique_ptr<AdditiveFitness::State> MultinomialFitness::make_state(
     const TargetSplits& at) const {
   auto totals = std::make_unique<Totals>();
@@ -75,11 +123,12 @@ std::unique_ptr<AdditiveFitness::State> MultinomialFitness::make_state(
 }
 
 void MultinomialFitness::survey(State& state, const TargetSplits& at, int n_threads) const {
+  DiscreteBayesFitness::survey(state, at, n_threads);
   Totals& totals = static_cast<Totals&>(state);
   const std::size_t p = refused_.size(), n_classes = target().n_classes;
   const std::size_t width = at.splits.n_splits * n_classes;
   if (p * width > most_totals) return;
-  totals.of_feature.resize(p * width);
+  std::vector<double> of_feature(p * width);
   parallel_for((p + lanes - 1) / lanes, n_threads, [&](std::size_t k) {
     std::int32_t features[lanes];
     const std::size_t first = k * lanes, n = std::min(lanes, p - first);
@@ -90,12 +139,13 @@ void MultinomialFitness::survey(State& state, const TargetSplits& at, int n_thre
         count(totals, at, block, s, counts.data(), scratch);
         for (std::size_t c = 0; c < n_classes; ++c) {
           for (std::size_t l = 0; l < n; ++l) {
-            totals.of_feature[(first + l) * width + s * n_classes + c] = counts[c * lanes + l];
+            of_feature[(first + l) * width + s * n_classes + c] = counts[c * lanes + l];
           }
         }
       }
     });
   });
+  totals.of_feature = std::move(of_feature);
   std::vector<std::int32_t> all(p);
   for (std::size_t f = 0; f < p; ++f) all[f] = static_cast<std::int32_t>(f);
   totals.log_of_all.assign(width, 0.0);
@@ -124,9 +174,10 @@ void MultinomialFitness::terms(const State& state, const TargetSplits& at,
   const std::size_t n_classes = target().n_classes, width = n_classes * lanes;
   const double* weight = totals.weight.data() + split * n_classes;
   Scratch counts(width), costs(width);
-  count(totals, at, block, split, counts.data(), scratch);
-  double least[lanes];
+  counts_of(totals, at, block, split, counts.data(), scratch);
+  double least[lanes], most[lanes];
   std::fill_n(least, lanes, std::numeric_limits<double>::infinity());
+  std::fill_n(most, lanes, -std::numeric_limits<double>::infinity());
   for (std::size_t c = 0; c < n_classes; ++c) {
     const bool is_relative = is_reference && !totals.log_of_all.empty();
     const double log_of_all = is_relative ? totals.log_of_all[split * n_classes + c] : 0.0;
@@ -134,31 +185,64 @@ void MultinomialFitness::terms(const State& state, const TargetSplits& at,
       const double log = std::log(counts[k]) - log_of_all;
       costs[k] = complement_ ? log : -log;
       least[k % lanes] = std::min(least[k % lanes], costs[k]);
+      most[k % lanes] = std::max(most[k % lanes], costs[k]);
     }
   }
+  // A value below zero has the costs the other way round.
+  Scratch costs_below(scaler().is_range() ? width : 0);
   for (std::size_t k = 0; k < width; ++k) {
-    if (weight[k / lanes] > 0) costs[k] -= least[k % lanes];
+    if (!(weight[k / lanes] > 0)) continue;
+    if (scaler().is_range()) costs_below[k] = costs[k] - most[k % lanes];
+    costs[k] -= least[k % lanes];
   }
   const std::int32_t* tests = at.splits.test_samples.data() + at.splits.test_begin[split];
   const auto n_tests =
       static_cast<std::size_t>(at.splits.test_begin[split + 1] - at.splits.test_begin[split]);
-  for (std::size_t c = 0; c < n_classes; ++c) {
-    const double* cost = costs.data() + c * lanes;
-    for (std::size_t k = 0; k < n_tests; ++k, out += lanes) {
-      const double* x = block.values + static_cast<std::size_t>(tests[k]) * lanes;
-      for (std::size_t l = 0; l < lanes; ++l) out[l] = x[l] * cost[l];
+  const auto row_of = [&](std::size_t k) {
+    return block.values + static_cast<std::size_t>(tests[k]) * lanes;
+  };
+  if (scaler().is_none()) {
+    for (std::size_t c = 0; c < n_classes; ++c) {
+      const double* cost = costs.data() + c * lanes;
+      for (std::size_t k = 0; k < n_tests; ++k, out += lanes) {
+        const double* x = row_of(k);
+        for (std::size_t l = 0; l < lanes; ++l) out[l] = x[l] * cost[l];
+      }
+    }
+    for (std::size_t k = 0; k < n_tests; ++k, out += lanes) std::copy_n(row_of(k), lanes, out);
+    std::copy(counts.begin(), counts.end(), out);
+    return;
+  }
+  const Scales scales = scales_of(totals, block.kept, split);
+  double* total = out + n_classes * n_tests * lanes;
+  double below[lanes] = {};
+  for (std::size_t k = 0; k < n_tests; ++k) {
+    double* x = total + k * lanes;
+    scaler().of_row(row_of(k), scales.first, scales.second, lanes, x);
+    if (is_reference) {
+      for (std::size_t l = 0; l < lanes; ++l) x[l] = std::max(x[l], farthest_below);
+    }
+    for (std::size_t l = 0; l < lanes; ++l) below[l] = std::max(below[l], -x[l]);
+    for (std::size_t c = 0; c < n_classes; ++c) {
+      const double* cost = costs.data() + c * lanes;
+      double* term = out + (c * n_tests + k) * lanes;
+      if (scaler().is_range()) {
+        const double* cost_below = costs_below.data() + c * lanes;
+        for (std::size_t l = 0; l < lanes; ++l) term[l] = x[l] * (x[l] < 0 ? cost_below : cost)[l];
+      } else {
+        for (std::size_t l = 0; l < lanes; ++l) term[l] = x[l] * cost[l];
+      }
     }
   }
-  for (std::size_t k = 0; k < n_tests; ++k, out += lanes) {
-    const double* x = block.values + static_cast<std::size_t>(tests[k]) * lanes;
-    std::copy(x, x + lanes, out);
-  }
-  std::copy(counts.begin(), counts.end(), out);
+  double* of_split = total + n_tests * lanes;
+  std::copy(counts.begin(), counts.end(), of_split);
+  if (scaler().is_range()) std::copy_n(below, lanes, of_split + width);
 }
 
 // E times log T_c, of complements less log T_c. Where T_c is not exact, factors are raised for all
 // classes alike, so that E's own error allows for the logarithm's: by T_c's share of error as a
-// multiple of E's.
+// multiple of E's. Behind a range E may be negative, of values that add up to E and twice the last
+// split sum at most: what it lacks of its error's bound is allowed for by slack.
 void MultinomialFitness::offsets(const State& state, const TargetSplits& at, std::size_t split,
                                  const SplitSums& sums, const double* params,
                                  const double* reference, const Offsets& out) const {
@@ -185,6 +269,13 @@ void MultinomialFitness::offsets(const State& state, const TargetSplits& at, std
   for (std::size_t c = 0; c < n_classes; ++c) {
     if (weight[c] == 0) continue;
     for (std::size_t l = 0; l < lanes; ++l) out.factor[c * lanes + l] += raised[l] - least[l];
+    for (std::size_t l = 0; scaler().is_range() && sums.share > 0 && l < lanes; ++l) {
+      const double below = sums.magnitudes[n_classes * lanes + l];
+      out.slack[c * lanes + l] +=
+          sums.has_reference && below > -0.5 * farthest_below
+              ? 1e300
+              : 2.5 * sums.share * below * out.factor[c * lanes + l];
+    }
     if (complement_) std::fill_n(out.offset + c * lanes, lanes, 0.0);
   }
 }

@@ -25,9 +25,25 @@ bool FlipLayout::fits(const Splits& splits) {
   return candidates <= knn_flips::most_candidates;
 }
 
-FlipLayout::FlipLayout(const Splits& splits, const Target& target) {
+bool counts_flips(const Splits& splits, const Target& target, const Scorer& scorer,
+                  std::size_t k) {
+  if (k > most_voters || !FlipLayout::fits(splits)) return false;
+  if (k > 1 && !is_of_classes(scorer.score().metric)) return false;
+  return (k == 1 && scorer.takes_hits()) || target.n_classes <= flip_classes;
+}
+
+FlipLayout::FlipLayout(const Splits& splits) : n_classes(1) {
+  for (std::size_t s = 0; s < splits.n_splits; ++s) {
+    for (std::int64_t t = splits.test_begin[s]; t < splits.test_begin[s + 1]; ++t) {
+      const std::int32_t i = splits.test_samples[static_cast<std::size_t>(t)];
+      tests.push_back({i, i, static_cast<std::int32_t>(s), 0, 0, 0, 0});
+    }
+  }
+}
+
+FlipLayout::FlipLayout(const Splits& splits, const Target& target) : n_classes(target.n_classes) {
   const std::int32_t* codes = target.codes.data();
-  const std::size_t n = target.codes.size(), n_classes = target.n_classes;
+  const std::size_t n = target.codes.size();
   std::vector<std::int32_t> begin(n_classes * 2 + 1);
   for (std::size_t s = 0; s < splits.n_splits; ++s) {
     std::size_t k = 0;
@@ -52,6 +68,62 @@ FlipLayout::FlipLayout(const Splits& splits, const Target& target) {
       tests.push_back({i, i, counter, begin[c], begin[c + 1], begin[c + 1], begin[c + n_classes]});
     }
   }
+}
+
+void FlipBlock::load(const TableView& table, const Word* base, const std::int64_t* flips,
+                     std::size_t lanes) {
+  const std::size_t n = table.n_samples;
+  flips_ = flips;
+  lanes_ = lanes;
+  std::fill(sign_, sign_ + flip_lanes, 0.0f);
+  std::fill(spread_, spread_ + flip_lanes, 0.0f);
+  std::fill(factors_, factors_ + flip_lanes, 0.0f);
+  values_.assign(n * flip_lanes, 0.0f);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const std::size_t f = static_cast<std::size_t>(flips[lane]);
+    const float* row = table.row(f);
+    for (std::size_t j = 0; j < n; ++j) values_[j * flip_lanes + lane] = row[j];
+    sign_[lane] = get_bit(base, f) ? -1.0f : 1.0f;
+    widest_[lane] = table.max_abs[f];
+    spread_[lane] = static_cast<float>(widest_[lane]);
+  }
+}
+
+const float* FlipBlock::values_in(const FlipSource& source, std::size_t split) {
+  if (!source.is_scaled()) return values_.data();
+  for (std::size_t lane = 0; lane < lanes_; ++lane) {
+    const double factor = source.factor(static_cast<std::size_t>(flips_[lane]), split);
+    factors_[lane] = static_cast<float>(factor);
+    spread_[lane] = static_cast<float>(widest_[lane] * factor * knn_flips::scaled_spread);
+  }
+  scaled_.resize(values_.size());
+  for (std::size_t j = 0; j < values_.size(); j += flip_lanes) {
+    for (std::size_t lane = 0; lane < flip_lanes; ++lane) {
+      scaled_[j + lane] = values_[j + lane] * factors_[lane];
+    }
+  }
+  return scaled_.data();
+}
+
+double widest_in(const FlipSource& source, const TableView& table, std::size_t feature,
+                 std::size_t split) {
+  if (!source.is_scaled()) return table.max_abs[feature];
+  return table.max_abs[feature] * source.factor(feature, split) * knn_flips::scaled_spread;
+}
+
+double reach_of_nearest(const std::vector<double>& about, std::size_t k, double own, double widest,
+                        double margin, std::vector<double>& scratch) {
+  double last;
+  if (k == 1) {
+    last = *std::min_element(about.begin(), about.end());
+  } else {
+    scratch.assign(about.begin(), about.end());
+    std::nth_element(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(k - 1),
+                     scratch.end());
+    last = scratch[k - 1];
+  }
+  const double reach = std::abs(own) + widest;
+  return last + 4 * (margin + float_share * reach * reach + float_share * std::abs(last));
 }
 
 FlipPass::FlipPass(const TableView& table, const Target& target, const TargetSplits& at,
@@ -86,7 +158,7 @@ std::uint64_t FlipPass::run(FlipSource& source, const std::int64_t* flips, std::
     hits_.assign(n_blocks * flip_lanes * n_counters_, 0);
     for (std::size_t p = 0; p < source.n_panels(); ++p) {
       source.make(p, n_threads, panel);
-      if (n_neighbors_ > 1) order_candidates(panel, n_threads);
+      if (n_neighbors_ > 1) order_candidates(table_, target_.codes, panel, n_threads, order_);
       parallel_for_worker(n_blocks, n_threads, [&](std::size_t b, int w) {
         const std::size_t begin = b * flip_lanes, worker = static_cast<std::size_t>(w);
         open[worker] +=
@@ -117,17 +189,16 @@ std::uint64_t FlipPass::run(FlipSource& source, const std::int64_t* flips, std::
   return std::accumulate(open.begin(), open.end(), std::uint64_t{0});
 }
 
-// The samples by their distance under the base mask: flips move it little, so that most candidates
-// of a test are farther than those found before they are looked at.
-void FlipPass::order_candidates(const FlipPanel& panel, int n_threads) {
-  const std::size_t n = table_.n_samples;
-  order_.resize(panel.n_rows * n);
+void order_candidates(const TableView& table, const std::vector<std::int32_t>& codes,
+                      const FlipPanel& panel, int n_threads, std::vector<VoteCandidate>& out) {
+  const std::size_t n = table.n_samples;
+  out.resize(panel.n_rows * n);
   parallel_for(panel.n_rows, n_threads, [&](std::size_t r) {
-    const float* distances = panel.distances.data() + r * table_.ld;
-    VoteCandidate* row = order_.data() + r * n;
+    const float* distances = panel.distances.data() + r * table.ld;
+    VoteCandidate* row = out.data() + r * n;
     for (std::size_t j = 0; j < n; ++j) {
       row[j] = {distances[j], static_cast<std::int32_t>(j),
-                static_cast<std::uint32_t>(target_.codes[j])};
+                codes.empty() ? 0u : static_cast<std::uint32_t>(codes[j])};
     }
     // A row that float32 cannot hold is NaN as a whole, and left in any order.
     if (std::isnan(distances[0])) return;
@@ -166,41 +237,14 @@ void FlipPass::count_group(const FlipPanel& panel, const FlipGroup& group, const
 std::uint64_t FlipPass::block(const FlipSource& source, const FlipPanel& panel,
                               const std::int64_t* flips, std::size_t lanes, FlipScratch& worker,
                               std::int32_t* hits) const {
-  const std::size_t n = table_.n_samples;
-  alignas(cache_line) float sign[flip_lanes] = {};
-  alignas(cache_line) float spread[flip_lanes] = {};
-  alignas(cache_line) float factors[flip_lanes] = {};
-  worker.values.assign(n * flip_lanes, 0.0f);
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const std::size_t f = static_cast<std::size_t>(flips[lane]);
-    const float* row = table_.row(f);
-    for (std::size_t j = 0; j < n; ++j) worker.values[j * flip_lanes + lane] = row[j];
-    sign[lane] = get_bit(base_, f) ? -1.0f : 1.0f;
-    spread[lane] = static_cast<float>(table_.max_abs[f]);
-  }
+  worker.block.load(table_, base_, flips, lanes);
+  const float* sign = worker.block.sign();
   std::uint64_t decided = 0;
   for (const FlipGroup& group : panel.groups) {
-    const float* values = worker.values.data();
-    if (source.is_scaled()) {
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const std::size_t f = static_cast<std::size_t>(flips[lane]);
-        const double factor = source.factor(f, group.split);
-        factors[lane] = static_cast<float>(factor);
-        spread[lane] =
-            static_cast<float>(table_.max_abs[f] * factor * knn_flips::scaled_spread);
-      }
-      worker.scaled.resize(n * flip_lanes);
-      float* scaled = worker.scaled.data();
-      for (std::size_t j = 0; j < n * flip_lanes; j += flip_lanes) {
-        for (std::size_t lane = 0; lane < flip_lanes; ++lane) {
-          scaled[j + lane] = values[j + lane] * factors[lane];
-        }
-      }
-      values = scaled;
-    }
+    const float* values = worker.block.values_in(source, group.split);
     worker.counts.resize(group.n_counters * width_ * flip_lanes);
     worker.unsure.resize(group.count);
-    count_group(panel, group, values, sign, spread, worker);
+    count_group(panel, group, values, sign, worker.block.spread(), worker);
     for (std::size_t t = 0; t < group.count; ++t) {
       unsigned open = worker.unsure[t] & ((1u << lanes) - 1u);
       for (; open != 0; open &= open - 1) {
@@ -208,9 +252,8 @@ std::uint64_t FlipPass::block(const FlipSource& source, const FlipPanel& panel,
         const std::size_t f = static_cast<std::size_t>(flips[lane]);
         const FlipTest& test = panel.tests[group.first + t];
         ++decided;
-        const double factor = source.is_scaled() ? source.factor(f, group.split) : 1;
-        const std::size_t found = recheck(source, panel, group, test, f, factor, values, lane,
-                                          sign[lane], worker);
+        const std::size_t found =
+            recheck(source, panel, group, test, f, values, lane, sign[lane], worker);
         const std::size_t counter = static_cast<std::size_t>(test.counter);
         if (!hits_only_ && found < n_classes_) {
           ++worker.counts[(counter * n_classes_ + found) * flip_lanes + lane];
@@ -233,7 +276,7 @@ std::uint64_t FlipPass::block(const FlipSource& source, const FlipPanel& panel,
 // The class that the nearest neighbors vote for: the exact re-check measures whoever may be one.
 std::size_t FlipPass::recheck(const FlipSource& source, const FlipPanel& panel,
                               const FlipGroup& group, const FlipTest& test, std::size_t flip,
-                              double factor, const float* values, std::size_t lane, float sign,
+                              const float* values, std::size_t lane, float sign,
                               FlipScratch& worker) const {
   const std::size_t i = static_cast<std::size_t>(test.sample);
   const float* distances = panel.distances.data() + static_cast<std::size_t>(test.row) * table_.ld;
@@ -258,21 +301,9 @@ std::size_t FlipPass::recheck(const FlipSource& source, const FlipPanel& panel,
   if (k == 0) return n_classes_;
   double reach_of_all = std::numeric_limits<double>::infinity();
   if (finite) {
-    double last;
-    if (k == 1) {
-      last = *std::min_element(worker.approximate.begin(), worker.approximate.end());
-    } else {
-      std::vector<double>& sorted = worker.factors;
-      sorted.assign(worker.approximate.begin(), worker.approximate.end());
-      std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(k - 1),
-                       sorted.end());
-      last = sorted[k - 1];
-    }
-    const double reach =
-        std::abs(own) + table_.max_abs[flip] * factor * (source.is_scaled() ? knn_flips::scaled_spread : 1);
-    const double bound = static_cast<double>(group.margin[i]) + float_share * reach * reach +
-                         float_share * std::abs(last);
-    reach_of_all = last + 4 * bound;
+    reach_of_all = reach_of_nearest(worker.approximate, k, own,
+                                    widest_in(source, table_, flip, group.split),
+                                    static_cast<double>(group.margin[i]), worker.factors);
   }
 
   worker.features = base_features_;

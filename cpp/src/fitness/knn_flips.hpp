@@ -59,10 +59,12 @@ struct FlipLayout {
   std::vector<FlipTest> tests;
   std::vector<std::int32_t> candidates;
   std::vector<std::int32_t> class_begin;  // [n_splits][n_classes + 1]
+  std::size_t n_classes;
 
   static bool fits(const Splits& splits);
-  FlipLayout() = default;
   FlipLayout(const Splits& splits, const Target& target);
+  // The tests alone, of one class: for a pass that asks the splits who is a candidate.
+  explicit FlipLayout(const Splits& splits);
 };
 
 // Tests of a panel whose flipped features have the same scales: one call of a kernel.
@@ -79,13 +81,38 @@ struct FlipPanel {
   std::size_t n_rows = 0;
   AlignedVector<float> distances;  // [n_rows][ld] under the base mask
   std::vector<FlipTest> tests;
+  std::vector<std::size_t> places;  // of the tests among Splits::test_samples
   std::vector<FlipGroup> groups;
   std::vector<float> margins;
 };
 
+class FlipSource;
+
+// The flips of one call of a kernel, side by side.
+class FlipBlock {
+ public:
+  void load(const TableView& table, const Word* base, const std::int64_t* flips,
+            std::size_t lanes);
+
+  // Their values and spreads as a split scales them, until the next call.
+  const float* values_in(const FlipSource& source, std::size_t split);
+
+  const float* sign() const { return sign_; }
+  const float* spread() const { return spread_; }
+
+ private:
+  alignas(cache_line) float sign_[flip_lanes];
+  alignas(cache_line) float spread_[flip_lanes];
+  alignas(cache_line) float factors_[flip_lanes];
+  double widest_[flip_lanes];
+  const std::int64_t* flips_ = nullptr;
+  std::size_t lanes_ = 0;
+  AlignedVector<float> values_, scaled_;
+};
+
 // What a thread of a pass owns.
 struct FlipScratch {
-  AlignedVector<float> values, scaled;
+  FlipBlock block;
   std::vector<std::int32_t> counts;
   std::vector<std::uint16_t> unsure;
   std::vector<std::int32_t> features, votes;
@@ -105,10 +132,33 @@ class FlipSource {
   virtual bool is_scaled() const { return false; }
   virtual double factor(std::size_t, std::size_t) const { return 1; }
 
+  // What the exact re-check multiplies differences of features by in a split; none: nothing.
+  virtual void exact_factors(const std::vector<std::int32_t>&, std::size_t,
+                             std::vector<double>&) const {}
+
   // The exact squared distance over features in ascending order.
   virtual double distance(std::size_t i, std::size_t j, std::size_t split,
                           FlipScratch& scratch) const = 0;
 };
+
+// Whether a pass for k neighbors can count what they vote for: shares of several are no counts of
+// classes, and a kernel tells few classes apart.
+bool counts_flips(const Splits& splits, const Target& target, const Scorer& scorer, std::size_t k);
+
+// The samples of each row of a panel by their distance under the base mask, with their codes where
+// there are any: flips move it little, so that most candidates of a test are farther than those
+// found before they are looked at.
+void order_candidates(const TableView& table, const std::vector<std::int32_t>& codes,
+                      const FlipPanel& panel, int n_threads, std::vector<VoteCandidate>& out);
+
+// Beyond what approximate distance no candidate can be among the k nearest: `about` holds those of
+// all candidates of a test, `own` is its value of the flipped feature.
+double reach_of_nearest(const std::vector<double>& about, std::size_t k, double own, double widest,
+                        double margin, std::vector<double>& scratch);
+
+// The greatest magnitude of a feature's values as a split scales them.
+double widest_in(const FlipSource& source, const TableView& table, std::size_t feature,
+                 std::size_t split);
 
 class FlipPass {
  public:
@@ -127,9 +177,8 @@ class FlipPass {
   void count_group(const FlipPanel& panel, const FlipGroup& group, const float* values,
                    const float* sign, const float* spread, FlipScratch& worker) const;
   std::size_t recheck(const FlipSource& source, const FlipPanel& panel, const FlipGroup& group,
-                      const FlipTest& test, std::size_t flip, double factor, const float* values,
+                      const FlipTest& test, std::size_t flip, const float* values,
                       std::size_t lane, float sign, FlipScratch& worker) const;
-  void order_candidates(const FlipPanel& panel, int n_threads);
 
   const TableView& table_;
   const Target& target_;

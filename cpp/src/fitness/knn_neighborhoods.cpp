@@ -5,6 +5,7 @@
 
 #include "bitsieve/core/parallel.hpp"
 #include "knn_flips.hpp"
+#include "knn_named_flips.hpp"
 #include "knn_worker.hpp"
 
 namespace bitsieve {
@@ -19,7 +20,7 @@ class KnnFitness::BaseDistances : public FlipSource {
       : fitness_(fitness),
         table_(fitness.table().view()),
         layout_(layout),
-        n_counters_(splits.n_splits * fitness.target().n_classes),
+        n_counters_(splits.n_splits * layout.n_classes),
         from_state_(from_state),
         squares_(table_.ld, 0.0),
         base_features_(bits_of(base, fitness.n_words())),
@@ -72,11 +73,14 @@ class KnnFitness::BaseDistances : public FlipSource {
     }
     out.n_rows = std::min(end, table_.n_samples) - begin;
     out.tests.clear();
-    for (FlipTest test : layout_.tests) {
+    out.places.clear();
+    for (std::size_t t = 0; t < layout_.tests.size(); ++t) {
+      FlipTest test = layout_.tests[t];
       const std::size_t i = static_cast<std::size_t>(test.sample);
       if (i < begin || i >= end) continue;
       test.row = static_cast<std::int32_t>(i - begin);
       out.tests.push_back(test);
+      out.places.push_back(t);
     }
     out.groups = {{0, out.tests.size(), 0, 0, n_counters_, layout_.class_begin.data(), margin_.data()}};
   }
@@ -156,14 +160,22 @@ bool KnnFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
                                     std::size_t n_masks, const TargetSplits& at,
                                     const Scorer& scorer, int n_threads, double* scores, bool*) {
   const std::size_t k = options_.n_neighbors;
-  if (is_ordered() || k > most_voters || !FlipLayout::fits(at.splits)) return false;
-  // The shares of several neighbors are no counts of classes.
-  if (k > 1 && !is_of_classes(scorer.score().metric)) return false;
-  if ((k > 1 || !scorer.takes_hits()) && target().n_classes > flip_classes) return false;
+  const bool counted = !is_ordered() && counts_flips(at.splits, target(), scorer, k);
+  if (!counted && !NamedFlips::fits(at.splits, k)) return false;
   const bool from_state = planner_.move_near(base, n_masks, n_threads);
   if (!from_state && planner_.has_matrices()) return false;
-  const FlipLayout layout(at.splits, target());
+  const FlipLayout layout = counted ? FlipLayout(at.splits, target()) : FlipLayout(at.splits);
   BaseDistances source(*this, base, layout, at.splits, k, n_masks, from_state);
+  if (!counted) {
+    NamedFlips pass(table().view(), recheck_, target(), at, base, n_words(), options_,
+                    wants_values(scorer) ? n_values() : 0);
+    auto& pool = workers(n_threads);
+    return pass.run(source, flips, n_masks, n_threads, flips_open_,
+                    [&](std::size_t m, const std::int32_t* classes, const double* numbers, int w) {
+                      score_found(at, scorer, classes, numbers, *pool[static_cast<std::size_t>(w)],
+                                  scores + m * at.splits.n_splits);
+                    });
+  }
   FlipPass pass(table().view(), target(), at, scorer, layout, base, n_words(), k);
   Worker& worker = *workers(n_threads)[0];
   flips_open_ += pass.run(source, flips, n_masks, n_threads, scores,

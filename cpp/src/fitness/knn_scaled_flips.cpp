@@ -6,6 +6,7 @@
 
 #include "bitsieve/fitness/gram_planner.hpp"
 #include "knn_flips.hpp"
+#include "knn_named_flips.hpp"
 #include "knn_scaled_worker.hpp"
 
 namespace bitsieve {
@@ -42,10 +43,11 @@ class ScaledKnnFitness::BaseDistances : public FlipSource {
 
   void make(std::size_t panel, int, FlipPanel& out) override {
     const std::size_t n = table_.n_samples, ld = table_.ld;
-    const std::size_t n_classes = fitness_.target().n_classes;
+    const std::size_t n_classes = layout_.n_classes;
     const std::size_t first = begin_[panel], n_parts = begin_[panel + 1] - first;
     if (!rows_) products_.make(base_, scales_, splits_, parts_.data() + first, n_parts);
     out.tests.clear();
+    out.places.clear();
     out.groups.clear();
     out.margins.assign(n_parts * n, 0.0f);
     out.n_rows = 0;
@@ -65,13 +67,17 @@ class ScaledKnnFitness::BaseDistances : public FlipSource {
         set_margins(products_.bounds(p), part.split, margin);
       }
       out.groups.push_back({out.tests.size(), part.count, part.split, part.split * n_classes,
-                            n_classes, layout_.class_begin.data() + part.split * (n_classes + 1),
+                            n_classes,
+                            layout_.class_begin.empty()
+                                ? nullptr
+                                : layout_.class_begin.data() + part.split * (n_classes + 1),
                             margin});
       for (std::size_t t = 0; t < part.count; ++t, ++row) {
         FlipTest test = layout_.tests[part.first + t];
         test.row = static_cast<std::int32_t>(row);
         test.counter -= static_cast<std::int32_t>(part.split * n_classes);
         out.tests.push_back(test);
+        out.places.push_back(part.first + t);
         const std::size_t i = static_cast<std::size_t>(test.sample);
         float* distances = out.distances.data() + row * ld;
         if (rows_) {
@@ -89,13 +95,15 @@ class ScaledKnnFitness::BaseDistances : public FlipSource {
         scaled_weight(scales_.inverse_of(split)[feature], table_.max_abs[feature]));
   }
 
+  void exact_factors(const std::vector<std::int32_t>& features, std::size_t split,
+                     std::vector<double>& out) const override {
+    const double* inverse = scales_.inverse_of(split);
+    for (const std::int32_t f : features) out.push_back(inverse[f]);
+  }
+
   double distance(std::size_t i, std::size_t j, std::size_t split,
                   FlipScratch& scratch) const override {
-    if (scratch.factors.empty()) {
-      for (const std::int32_t f : scratch.features) {
-        scratch.factors.push_back(scales_.inverse_of(split)[f]);
-      }
-    }
+    if (scratch.factors.empty()) exact_factors(scratch.features, split, scratch.factors);
     return fitness_.recheck_.distance(i, j, scratch.features, scratch.factors.data());
   }
 
@@ -159,10 +167,8 @@ bool ScaledKnnFitness::evaluate_neighbors(const Word* base, const std::int64_t* 
                                           const Scorer& scorer, int n_threads, double* scores,
                                           bool*) {
   const std::size_t k = options_.n_neighbors;
-  if (is_ordered() || k > most_voters || !FlipLayout::fits(at.splits)) return false;
-  // The shares of several neighbors are no counts of classes.
-  if (k > 1 && !is_of_classes(scorer.score().metric)) return false;
-  if ((k > 1 || !scorer.takes_hits()) && target().n_classes > flip_classes) return false;
+  const bool counted = !is_ordered() && counts_flips(at.splits, target(), scorer, k);
+  if (!counted && !NamedFlips::fits(at.splits, k)) return false;
   std::vector<Word> all(base, base + n_words());
   for (std::size_t m = 0; m < n_masks; ++m) set_bit(all.data(), static_cast<std::size_t>(flips[m]));
   std::vector<std::int32_t> features, base_features;
@@ -173,8 +179,18 @@ bool ScaledKnnFitness::evaluate_neighbors(const Word* base, const std::int64_t* 
   ScaleView scales = scales_->view(features, at, worker.own, n_threads);
   if (scales.place != features.data()) return false;  // too many to be kept, and found by feature
   scales.place = base_features.data();
-  const FlipLayout layout(at.splits, target());
+  const FlipLayout layout = counted ? FlipLayout(at.splits, target()) : FlipLayout(at.splits);
   BaseDistances source(*this, base_features, layout, at.splits, scales, n_masks);
+  if (!counted) {
+    NamedFlips pass(table().view(), recheck_, target(), at, base, n_words(), options_,
+                    wants_values(scorer) ? n_values() : 0);
+    auto& pool = workers(n_threads);
+    return pass.run(source, flips, n_masks, n_threads, flips_open_,
+                    [&](std::size_t m, const std::int32_t* classes, const double* numbers, int w) {
+                      score_found(at, scorer, classes, numbers, *pool[static_cast<std::size_t>(w)],
+                                  scores + m * at.splits.n_splits);
+                    });
+  }
   FlipPass pass(table().view(), target(), at, scorer, layout, base, n_words(), k);
   flips_open_ += pass.run(source, flips, n_masks, n_threads, scores,
                           [&](double* out) { score_empty(at, scorer, worker, out); });

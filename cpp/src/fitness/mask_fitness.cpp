@@ -7,7 +7,6 @@
 namespace bitsieve {
 namespace {
 
-constexpr std::size_t expanded_masks = 1024;  // of a neighborhood, written out at a time
 constexpr std::size_t confused_classes = 64;  // counted by pairs; more would take memory
 
 }  // namespace
@@ -235,6 +234,33 @@ void MaskFitness::score_mask(const MaskBatch& batch, std::size_t index, const Ta
     score_empty(at, scorer, worker, out);
     return;
   }
+  score_answer(at, scorer, worker, out, declined, [&](const Answer& answer) {
+    predict(batch.masks, index, at, n_threads, worker, answer);
+  });
+}
+
+void MaskFitness::score_found(const TargetSplits& at, const Scorer& scorer,
+                              const std::int32_t* classes, const double* values, Worker& worker,
+                              double* out) const {
+  if (classes == nullptr && values == nullptr) {
+    score_empty(at, scorer, worker, out);
+    return;
+  }
+  const std::size_t n_tests = at.splits.test_samples.size();
+  score_answer(at, scorer, worker, out, nullptr, [&](const Answer& answer) {
+    if (answer.classes != nullptr) std::copy(classes, classes + n_tests, answer.classes);
+    if (answer.values != nullptr) std::copy(values, values + n_tests * n_values(), answer.values);
+    Answer counted;
+    counted.hits = answer.hits;
+    counted.confusion = answer.confusion;
+    counted.classes = const_cast<std::int32_t*>(classes);  // read alone
+    count_classes(at.splits, counted);
+  });
+}
+
+void MaskFitness::score_answer(const TargetSplits& at, const Scorer& scorer, Worker& worker,
+                               double* out, bool* declined,
+                               FunctionRef<const Answer&> fill) const {
   const Way way = way_of(scorer);
   const std::size_t n_tests = at.splits.test_samples.size(), n_classes = target_.n_classes;
   Answer answer;
@@ -260,7 +286,7 @@ void MaskFitness::score_mask(const MaskBatch& batch, std::size_t index, const Ta
     answer.hits = counted.hits;
     answer.confusion = counted.confusion;
   }
-  predict(batch.masks, index, at, n_threads, worker, answer);
+  fill(answer);
   if (is_declined) {
     std::fill(out, out + at.splits.n_splits, std::numeric_limits<double>::quiet_NaN());
     if (declined != nullptr) *declined = true;
@@ -290,6 +316,38 @@ void MaskFitness::evaluate_batch(const MaskBatch& batch, const Scorer& scorer, i
   });
 }
 
+void MaskFitness::evaluate_marked(const Word* base, const std::int64_t* flips,
+                                  const std::vector<char>& marked, const TargetSplits& at,
+                                  const Scorer& scorer, int n_threads, double* scores,
+                                  bool* declined) {
+  std::vector<std::size_t> rows;
+  for (std::size_t m = 0; m < marked.size(); ++m) {
+    if (marked[m] != 0) rows.push_back(m);
+  }
+  const std::size_t n_splits = at.splits.n_splits, most = std::min(expanded_masks, most_masks());
+  std::vector<Word> words;
+  std::vector<double> answers;
+  const auto unanswered = std::make_unique<bool[]>(most);
+  for (std::size_t first = 0; first < rows.size(); first += most) {
+    const std::size_t count = std::min(most, rows.size() - first);
+    words.resize(count * n_words_);
+    answers.resize(count * n_splits);
+    const std::vector<std::uint64_t> seeds(count, at.seed);
+    for (std::size_t m = 0; m < count; ++m) {
+      Word* mask = words.data() + m * n_words_;
+      std::copy(base, base + n_words_, mask);
+      flip_bit(mask, static_cast<std::size_t>(flips[rows[first + m]]));
+    }
+    evaluate_batch({words.data(), count, seeds.data(), base, count}, scorer, n_threads,
+                   answers.data(), unanswered.get());
+    for (std::size_t m = 0; m < count; ++m) {
+      const std::size_t row = rows[first + m];
+      std::copy_n(answers.data() + m * n_splits, n_splits, scores + row * n_splits);
+      if (declined != nullptr) declined[row] = unanswered[m];
+    }
+  }
+}
+
 void MaskFitness::evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
                            const Scorer& scorer, int n_threads, double* scores, bool* declined) {
   static_cast<void>(way_of(scorer));  // refuses what the model does not give
@@ -298,44 +356,6 @@ void MaskFitness::evaluate(const Word* masks, std::size_t n_masks, const std::ui
   for (std::size_t first = 0; first < n_masks; first += most) {
     const std::size_t count = std::min(most, n_masks - first);
     evaluate_batch({masks + first * n_words_, count, seeds + first}, scorer, n_threads,
-                   scores + first * source_.n_splits(),
-                   declined == nullptr ? nullptr : declined + first);
-  }
-}
-
-void MaskFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
-                                 const std::int64_t* begin, std::size_t n_masks,
-                                 const std::uint64_t* seeds, const Scorer& scorer, int n_threads,
-                                 double* scores, bool* declined) {
-  static_cast<void>(way_of(scorer));  // refuses what the model does not give
-  const Session session(*this);
-  if (n_masks == 0) return;
-  if (declined != nullptr) std::fill(declined, declined + n_masks, false);
-  bool single = true, shared = true;
-  for (std::size_t m = 0; m < n_masks; ++m) {
-    single = single && begin[m + 1] == begin[m] + 1;
-    shared = shared && (source_.is_fixed() || seeds[m] == seeds[0]);
-  }
-  if (single && shared) {
-    const TargetSplits at = splits_for(seeds[0], *workers(n_threads)[0]);
-    if (evaluate_neighbors(base, flips + begin[0], n_masks, at, scorer, n_threads, scores,
-                           declined)) {
-      return;
-    }
-  }
-  std::vector<Word> words;
-  const std::size_t most = std::min(expanded_masks, most_masks());
-  for (std::size_t first = 0; first < n_masks; first += most) {
-    const std::size_t count = std::min(most, n_masks - first);
-    words.resize(count * n_words_);
-    for (std::size_t m = 0; m < count; ++m) {
-      Word* mask = words.data() + m * n_words_;
-      std::copy(base, base + n_words_, mask);
-      for (std::int64_t k = begin[first + m]; k < begin[first + m + 1]; ++k) {
-        flip_bit(mask, static_cast<std::size_t>(flips[k]));
-      }
-    }
-    evaluate_batch({words.data(), count, seeds + first, base, n_masks}, scorer, n_threads,
                    scores + first * source_.n_splits(),
                    declined == nullptr ? nullptr : declined + first);
   }

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t moments_memory = std::size_t{256} << 20;
 constexpr std::size_t moments_block = 64;  // samples summed before they are added: fixes the bits
+// What a column of a block costs beside each of its products, in products.
+constexpr double picked_column = 300, read_column = 50;
 constexpr double most_lost = 16;           // of a square, by moving it to the means of a part
 
 struct SplitRange {
@@ -132,13 +134,15 @@ void Moments::prepare(const Word* masks, std::size_t n_masks, const TargetSplits
     kept_seed_ = at->seed;
   }
   if (has_kept_) return;
-  const auto work = [&](std::size_t size) {
-    return static_cast<double>(size + n_targets_) * static_cast<double>(size + n_targets_);
+  // Columns that are picked from the table cost more each than those that are all read.
+  const auto work = [&](std::size_t size, double each) {
+    const auto columns = static_cast<double>(size + n_targets_);
+    return columns * (columns + each);
   };
   for (std::size_t m = 0; m < n_masks; ++m) {
-    credit_ += work(count_bits(masks + m * n_words_, n_words_));
+    credit_ += work(count_bits(masks + m * n_words_, n_words_), picked_column);
   }
-  if (credit_ < work(p)) return;
+  if (credit_ < work(p, read_column)) return;
   std::vector<std::int32_t> features(p);
   for (std::size_t f = 0; f < p; ++f) features[f] = static_cast<std::int32_t>(f);
   sum(features, at->splits, n_threads, kept_);

@@ -11,84 +11,18 @@
 // scores that read them take no short way.
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "bitsieve/core/isa.hpp"
-#include "ridge_worker.hpp"
+#include "ridge_flips.hpp"
 
 namespace bitsieve {
 namespace ridge_detail {
 
-constexpr std::size_t lanes = 16;
-constexpr std::size_t fewest_flips = 16;     // below, masks are answered one by one
-constexpr std::size_t most_flip_classes = 64;
 // The condition number up to which neither this nor the other way can find a matrix too near
 // singular: each of its tests is below most_inflation then.
 constexpr double most_condition = 1e5;
 
-using Lanes = double[lanes];
-
 }  // namespace ridge_detail
-
-// What is made once for the base mask and all splits.
-struct RidgeFitness::Flips {
-  const RidgePlan& plan;
-  std::size_t n, ld;
-  const double* targets;           // [n][ld_targets]
-  const double* inverse = nullptr;   // M [n][ld]
-  const double* products = nullptr;  // M y [n][ld_targets]
-  AlignedVector<double> blocks{};    // S of each split, [l][ld of l]
-  std::vector<std::size_t> begin{};  // of them
-  AlignedVector<double> residuals{};  // r_L of each split, [n_left][ld_targets]
-  std::vector<std::vector<std::size_t>> trained{};  // classes of each split
-  // M is the inverse times alpha where it is made of the features.
-  bool on_features = false;
-  bool is_closed = false;  // a mask of one feature more is answered from one inverse
-  double start = 1;      // d of a feature that is zero
-  double unit = 1;       // no element of M is greater
-  double condition = 0;  // of the base's matrix
-  double inflation = 1;  // the greatest of a feature of it
-  std::vector<double> most_block{};  // a bound of the eigenvalues of S, by split
-};
-
-// What a thread of the pass owns.
-struct RidgeFitness::FlipScratch {
-  AlignedVector<double> x, u, left, moved, along, change, slack;
-  std::vector<std::int32_t> hits, codes, counts;
-  ScoreScratch scores;
-};
-
-bool RidgeFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
-                                      std::size_t n_masks, const TargetSplits& at,
-                                      const Scorer& scorer, int n_threads, double* scores,
-                                      bool* declined) {
-  using namespace ridge_detail;
-  if (!target().is_classes() || !is_of_classes(scorer.score().metric) || settings_.balanced ||
-      settings_.alpha == 0 || settings_.kernel != RidgeSettings::Kernel::linear ||
-      !scales_.is_none() || !gram_.has_matrices() || n_masks < fewest_flips) {
-    return false;
-  }
-  if (target().n_classes > most_flip_classes && !scorer.takes_hits()) return false;
-  columns_ = &gram_.columns(n_threads);
-  Own& own = static_cast<Own&>(*workers(n_threads)[0]);
-  const RidgePlan& plan = plan_for(at, own);
-  if (plan.least_train == 0) return false;
-  Flips common{plan, table().view().n_samples, gram_.ld(), own.targets.data()};
-  if (!prepare_flips(base, at, n_threads, common, own)) return false;
-
-  const std::size_t n_blocks = (n_masks + lanes - 1) / lanes;
-  std::vector<FlipScratch> scratch(static_cast<std::size_t>(std::clamp(n_threads, 1, max_threads)));
-  std::vector<char> open(n_masks, 0);
-  parallel_for_worker(n_blocks, n_threads, [&](std::size_t b, int worker) {
-    const std::size_t first = b * lanes, count = std::min(lanes, n_masks - first);
-    if (b % 64 == 0) check_interrupt();
-    flip_block(common, base, flips + first, count, at, scorer,
-               scratch[static_cast<std::size_t>(worker)], scores + first * at.splits.n_splits,
-               open.data() + first);
-  });
-  answer_open(base, flips, open, at, scorer, n_threads, scores, declined);
-  return true;
-}
 
 bool RidgeFitness::flips_from_samples(const Word* base, int n_threads, Flips& common, Own& own) {
   using namespace ridge_detail;
@@ -175,6 +109,7 @@ bool RidgeFitness::prepare_flips(const Word* base, const TargetSplits& at, int n
   }
   common.blocks.assign(common.begin.back(), 0.0);
   common.residuals.assign(plan.left.size() * ld_targets_, 0.0);
+  start_flips(at, common);
   for (std::size_t s = 0; s < plan.n_splits(); ++s) {
     const std::int32_t* left = plan.left.data() + plan.left_begin[s];
     const std::size_t l = plan.n_left(s), ld_block = algebra_ld(l);
@@ -194,11 +129,11 @@ bool RidgeFitness::prepare_flips(const Word* base, const TargetSplits& at, int n
       for (std::size_t j = 0; j < l; ++j) sum += std::abs(row[j]);
       common.most_block.back() = std::max(common.most_block.back(), sum);
     }
-    common.trained.emplace_back();
-    for (std::size_t c = 0; c < target().n_classes; ++c) {
-      if (at.target.train_of_class[s * target().n_classes + c] > 0) {
-        common.trained.back().push_back(c);
-      }
+    for (std::size_t t = 0; t < plan.n_tests[s]; ++t) {
+      const double* y = own.targets.data() + static_cast<std::size_t>(left[t]) * ld_targets_;
+      const double* r = own.right.data() + t * ld_targets_;
+      double* fitted = common.fitted.data() + (plan.test_begin[s] + t) * ld_targets_;
+      for (std::size_t c = 0; c < n_targets_; ++c) fitted[c] = y[c] - r[c];
     }
   }
   return true;
@@ -210,8 +145,7 @@ void RidgeFitness::flip_block(const Flips& common, const Word* base, const std::
   using namespace ridge_detail;
   const RidgePlan& plan = common.plan;
   const AlgebraKernels& kernel = *kernels().algebra;
-  const std::size_t n = common.n, ld = common.ld, n_classes = target().n_classes;
-  const std::size_t n_targets = n_targets_;
+  const std::size_t n = common.n, ld = common.ld, n_targets = n_targets_;
   double* x = grow(own.x, n * lanes);
   double* u = grow(own.u, n * lanes);
   double* v = grow(own.moved, plan.most_left * lanes);
@@ -281,8 +215,6 @@ void RidgeFitness::flip_block(const Flips& common, const Word* base, const std::
     const double most = common.on_features ? most_inflation / 2 : most_condition;
     unsure[lane] = condition[lane] <= most && !is_difference ? 0 : 1;
   }
-  const bool by_hits = scorer.takes_hits();
-  own.hits.assign(by_hits ? plan.n_splits() * n_classes * lanes : 0, 0);
   own.codes.resize(at.splits.test_samples.size() * lanes);
   std::int32_t* codes = own.codes.data();
   for (std::size_t s = 0; s < plan.n_splits(); ++s) {
@@ -345,137 +277,10 @@ void RidgeFitness::flip_block(const Flips& common, const Word* base, const std::
         steady[lane] = std::max(steady[lane], epsilon[lane] * (1 + (most_x[lane] + most_v[lane]) * share));
       }
     }
-    decide(common, s, left, r, v, change, slack, steady, codes, unsure);
-    for (std::size_t t = 0; by_hits && t < n_tests; ++t) {
-      const std::int32_t truth = target().codes[static_cast<std::size_t>(left[t])];
-      std::int32_t* hits = own.hits.data() + (s * n_classes + static_cast<std::size_t>(truth)) * lanes;
-      for (std::size_t lane = 0; lane < lanes; ++lane) hits[lane] += codes[t * lanes + lane] == truth;
-    }
+    decide(common, s, v, change, slack, steady, codes, unsure);
     codes += n_tests * lanes;
   }
-  const std::size_t width = plan.n_splits() * n_classes * (by_hits ? 1 : n_classes);
-  own.counts.resize(width);
-  for (std::size_t lane = 0; lane < count; ++lane) {
-    open[lane] = unsure[lane] > 0;
-    if (open[lane] != 0) continue;
-    double* out = scores + lane * plan.n_splits();
-    if (by_hits) {
-      for (std::size_t w = 0; w < width; ++w) own.counts[w] = own.hits[w * lanes + lane];
-      scorer.of_hits(at, own.counts.data(), own.scores, out);
-      continue;
-    }
-    std::fill(own.counts.begin(), own.counts.end(), 0);
-    const std::int32_t* given = own.codes.data() + lane;
-    for (std::size_t s = 0; s < plan.n_splits(); ++s) {
-      const std::int32_t* left = plan.left.data() + plan.left_begin[s];
-      for (std::size_t t = 0; t < plan.n_tests[s]; ++t, given += lanes) {
-        const auto truth = static_cast<std::size_t>(target().codes[static_cast<std::size_t>(left[t])]);
-        ++own.counts[(s * n_classes + truth) * n_classes + static_cast<std::size_t>(*given)];
-      }
-    }
-    scorer.of_confusion(at, own.counts.data(), own.scores, out);
-  }
-}
-
-// The classes of the test samples of a split, codes[t][lanes], and which lanes are unsure of one.
-void RidgeFitness::decide(const Flips& common, std::size_t s, const std::int32_t* left,
-                          const double* residuals, const double* v, const double* change,
-                          const double* slack, const double* steady, std::int32_t* codes,
-                          double* unsure) const {
-  using namespace ridge_detail;
-  const std::vector<std::size_t>& trained = common.trained[s];
-  const std::size_t n_tests = common.plan.n_tests[s];
-  const auto base_of = [&](std::size_t t, std::size_t c) {
-    const std::size_t sample = static_cast<std::size_t>(left[t]);
-    return common.targets[sample * ld_targets_ + c] - residuals[t * ld_targets_ + c];
-  };
-  if (trained.size() < 2) {
-    std::fill_n(codes, n_tests * lanes, static_cast<std::int32_t>(trained.front()));
-    return;
-  }
-  if (trained.size() == 2) {
-    const std::size_t c = n_targets_ == 1 ? 0 : trained[1];
-    const std::int32_t low = static_cast<std::int32_t>(trained[0]);
-    const std::int32_t high = static_cast<std::int32_t>(trained[1]);
-    for (std::size_t t = 0; t < n_tests; ++t) {
-      const double f = base_of(t, c);
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const double along = v[t * lanes + lane];
-        const double value = f + along * change[c * lanes + lane];
-        const double bound = steady[lane] + slack[c * lanes + lane] * std::abs(along);
-        codes[t * lanes + lane] = value > 0 ? high : low;
-        unsure[lane] = std::abs(value) > bound ? unsure[lane] : 1.0;  // NaN is unsure
-      }
-    }
-    return;
-  }
-  for (std::size_t t = 0; t < n_tests; ++t) {
-    alignas(64) Lanes best, second, best_bound, second_upper;
-    std::int32_t* own = codes + t * lanes;
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      best[lane] = -HUGE_VAL;
-      second_upper[lane] = -HUGE_VAL;
-      best_bound[lane] = 0;
-      second[lane] = 0;
-    }
-    for (const std::size_t c : trained) {
-      const double f = base_of(t, c);
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const double along = v[t * lanes + lane];
-        const double value = f + along * change[c * lanes + lane];
-        const double bound = steady[lane] + slack[c * lanes + lane] * std::abs(along);
-        const bool wins = value > best[lane];
-        const double loser = wins ? best[lane] + best_bound[lane] : value + bound;
-        second_upper[lane] = std::max(second_upper[lane], loser);
-        best_bound[lane] = wins ? bound : best_bound[lane];
-        best[lane] = wins ? value : best[lane];
-        own[lane] = wins ? static_cast<std::int32_t>(c) : own[lane];
-        second[lane] += value * 0;  // NaN stays
-      }
-    }
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      const bool sure = best[lane] - best_bound[lane] + second[lane] > second_upper[lane];
-      unsure[lane] = sure ? unsure[lane] : 1.0;
-      if (!sure) own[lane] = static_cast<std::int32_t>(trained.front());
-    }
-  }
-}
-
-// Neighbors that the pass left open, each as it would be alone.
-void RidgeFitness::answer_open(const Word* base, const std::int64_t* flips,
-                               const std::vector<char>& open, const TargetSplits& at,
-                               const Scorer& scorer, int n_threads, double* scores,
-                               bool* declined) {
-  std::vector<std::size_t> rows;
-  const bool is_single = count_bits(base, n_words()) == 1;
-  for (std::size_t m = 0; m < open.size(); ++m) {
-    const bool is_empty = is_single && get_bit(base, static_cast<std::size_t>(flips[m]));
-    if (open[m] != 0 || is_empty) rows.push_back(m);
-  }
-  flips_open_ += rows.size();
-  const std::size_t n_splits = at.splits.n_splits;
-  constexpr std::size_t most = 1024;  // masks written out at a time
-  std::vector<Word> words;
-  std::vector<double> answers;
-  const auto unanswered = std::make_unique<bool[]>(most);
-  for (std::size_t first = 0; first < rows.size(); first += most) {
-    const std::size_t count = std::min(most, rows.size() - first);
-    words.resize(count * n_words());
-    answers.resize(count * n_splits);
-    const std::vector<std::uint64_t> seeds(count, at.seed);
-    for (std::size_t m = 0; m < count; ++m) {
-      Word* mask = words.data() + m * n_words();
-      std::copy(base, base + n_words(), mask);
-      flip_bit(mask, static_cast<std::size_t>(flips[rows[first + m]]));
-    }
-    evaluate_batch({words.data(), count, seeds.data(), base, count}, scorer, n_threads,
-                   answers.data(), unanswered.get());
-    for (std::size_t m = 0; m < count; ++m) {
-      const std::size_t row = rows[first + m];
-      std::copy_n(answers.data() + m * n_splits, n_splits, scores + row * n_splits);
-      if (declined != nullptr) declined[row] = unanswered[m];
-    }
-  }
+  score_flips(common, count, at, scorer, unsure, own, scores, open);
 }
 
 }  // namespace bitsieve

@@ -27,7 +27,6 @@ void RidgeFitness::gather_columns(Own& own) const {
 
 namespace ridge_detail {
 
-// rows[i][f] = factors[i] * columns[f][samples[i]] for i < m; samples null: all, in order.
 void transpose(const double* columns, std::size_t ld, std::size_t k, const std::int32_t* samples,
                std::size_t m, const double* factors, double* rows, std::size_t ld_rows) {
   constexpr std::size_t tile = 16;

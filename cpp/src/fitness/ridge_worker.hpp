@@ -36,6 +36,10 @@ inline double* grow(AlignedVector<double>& buffer, std::size_t size) {
 double trace_of_inverse(const double* u, const double* inverse_diagonal, std::size_t n,
                         std::size_t ld, const double* weights, double* work);
 
+// rows[i][f] = factors[i] * columns[f][samples[i]] for i < m; samples null: all, in order.
+void transpose(const double* columns, std::size_t ld, std::size_t k, const std::int32_t* samples,
+               std::size_t m, const double* factors, double* rows, std::size_t ld_rows);
+
 }  // namespace ridge_detail
 
 struct RidgeFitness::Own : MaskFitness::Worker {

@@ -8,13 +8,17 @@
 namespace bitsieve {
 namespace {
 
+constexpr std::int64_t most_padding = 4;  // samples of a part
 constexpr double least_class_weight = 1e-8;  // up to it scikit-learn learns nothing of a class
 
 }  // namespace
 
 TrainingMoments::TrainingMoments(const Splits& splits, const std::vector<std::int32_t>& group,
                                  std::size_t n_groups, const std::vector<double>& weights)
-    : n_groups_(n_groups), from_whole_(splits.complementary), sample_weight_(weights) {
+    : n_groups_(n_groups),
+      n_samples_(group.size()),
+      from_whole_(splits.complementary),
+      sample_weight_(weights) {
   const std::size_t n = group.size(), n_splits = splits.n_splits;
   const auto list = [&](std::size_t n_parts, auto&& is_in, Lists& out) {
     std::vector<std::vector<std::int32_t>> members(n_groups);
@@ -37,7 +41,10 @@ TrainingMoments::TrainingMoments(const Splits& splits, const std::vector<std::in
   };
   list(1, [](std::size_t, std::size_t) { return true; }, all_);
   list(n_splits, bit_of(splits.training), train_);
-  if (from_whole_) list(n_splits, bit_of(splits.testing), test_);
+  if (from_whole_) {
+    list(n_splits, bit_of(splits.testing), test_);
+    pad(test_);
+  }
   const auto total = [&](const Lists& lists, std::vector<double>& out) {
     out.assign(lists.begin.size() - 1, 0.0);
     for (std::size_t k = 0; k < out.size(); ++k) {
@@ -53,20 +60,47 @@ TrainingMoments::TrainingMoments(const Splits& splits, const std::vector<std::in
   digits_ = 4 * static_cast<double>(n) * 0x1p-17;
 }
 
+// Parts of a group are made equally long by a sample that adds nothing: loops over them are then
+// foreseen by the processor. Not where that would be many.
+void TrainingMoments::pad(Lists& lists) const {
+  const std::size_t n_parts = lists.begin.size() - 1;
+  std::vector<std::int64_t> longest(n_groups_, 0);
+  const auto size = [&](std::size_t k) { return lists.begin[k + 1] - lists.begin[k]; };
+  for (std::size_t k = 0; k < n_parts; ++k) {
+    longest[k % n_groups_] = std::max(longest[k % n_groups_], size(k));
+  }
+  Lists out;
+  out.begin.assign(1, 0);
+  for (std::size_t k = 0; k < n_parts; ++k) {
+    const auto first = lists.samples.begin() + static_cast<std::ptrdiff_t>(lists.begin[k]);
+    out.samples.insert(out.samples.end(), first, first + static_cast<std::ptrdiff_t>(size(k)));
+    const std::int64_t missing = longest[k % n_groups_] - size(k);
+    if (missing <= most_padding) {
+      out.samples.insert(out.samples.end(), static_cast<std::size_t>(missing),
+                         static_cast<std::int32_t>(n_samples_));
+    }
+    out.begin.push_back(static_cast<std::int64_t>(out.samples.size()));
+  }
+  lists = std::move(out);
+}
+
 void TrainingMoments::begin(const double* values, double* whole) const {
   const std::size_t width = n_groups_ * additive_lanes;
   const AdditiveKernels& kernel = *kernels().additive;
-  std::fill(whole, whole + 3 * width, 0.0);
   double *centre = whole, *sum = whole + width, *squares = whole + 2 * width;
+  double* rows = whole + 3 * width;
+  std::fill_n(rows + 2 * n_samples_ * additive_lanes, 2 * additive_lanes, 0.0);
+  alignas(64) static constexpr double origin[additive_lanes] = {};
   for (std::size_t g = 0; g < n_groups_; ++g) {
     const std::size_t at = g * additive_lanes;
     const std::int32_t* samples = all_.samples.data() + all_.begin[g];
     const auto n = static_cast<std::size_t>(all_.begin[g + 1] - all_.begin[g]);
-    alignas(64) double total[additive_lanes] = {}, unused[additive_lanes] = {};
-    kernel.moment_sums(values, samples, n, weights(), centre + at, total, unused);
+    kernel.moment_sums(values, samples, n, weights(), origin, centre + at, squares + at,
+                       nullptr);
     const double weight = whole_weight_[g] > 0 ? whole_weight_[g] : 1;
-    for (std::size_t l = 0; l < additive_lanes; ++l) centre[at + l] = total[l] / weight;
-    kernel.moment_sums(values, samples, n, weights(), centre + at, sum + at, squares + at);
+    for (std::size_t l = 0; l < additive_lanes; ++l) centre[at + l] /= weight;
+    kernel.moment_sums(values, samples, n, weights(), centre + at, sum + at, squares + at,
+                       rows);
   }
 }
 
@@ -98,6 +132,7 @@ void TrainingMoments::measure(const double* values, const double* whole, std::si
   constexpr std::size_t L = additive_lanes;
   const AdditiveKernels& kernel = *kernels().additive;
   const double *centre = whole, *sum = whole + n_groups_ * L, *squares = sum + n_groups_ * L;
+  const double* rows = squares + n_groups_ * L;
   const Lists& lists = from_whole_ ? test_ : train_;
   for (std::size_t g = 0; g < n_groups_; ++g, mean += L, variance += L) {
     const std::size_t part = split * n_groups_ + g;
@@ -106,20 +141,11 @@ void TrainingMoments::measure(const double* values, const double* whole, std::si
       std::fill(variance, variance + L, 0.0);
       continue;
     }
-    alignas(64) double own[L] = {}, own_squares[L] = {};
-    kernel.moment_sums(values, lists.samples.data() + lists.begin[part],
-                       static_cast<std::size_t>(lists.begin[part + 1] - lists.begin[part]),
-                       weights(), centre + g * L, own, own_squares);
-    const double* reach = own_squares;
-    if (from_whole_) {
-      reach = squares + g * L;
-      for (std::size_t l = 0; l < L; ++l) {
-        own[l] = sum[g * L + l] - own[l];
-        own_squares[l] = squares[g * L + l] - own_squares[l];
-      }
-    }
-    unsigned again = kernel.finish_moments(own, own_squares, centre + g * L, reach,
-                                           1 / weight_[part], digits_, mean, variance);
+    unsigned again = kernel.part_moments(
+        rows, lists.samples.data() + lists.begin[part],
+        static_cast<std::size_t>(lists.begin[part + 1] - lists.begin[part]), centre + g * L,
+        from_whole_ ? sum + g * L : nullptr, squares + g * L, 1 / weight_[part], digits_, mean,
+        variance);
     for (std::size_t l = 0; again != 0; ++l, again >>= 1) {
       if (again & 1u) measure_again(values, split, g, l, mean + l, variance + l);
     }

@@ -23,16 +23,20 @@ class TrainingMoments {
   double weight(std::size_t split, std::size_t group) const {
     return weight_[split * n_groups_ + group];
   }
+  const double* weights_of(std::size_t split) const { return weight_.data() + split * n_groups_; }
 
-  // What measure() takes of the whole table: whole[3][n_groups][lanes]. values[n_samples][lanes].
-  std::size_t whole_size() const { return 3 * n_groups_ * additive_lanes; }
+  // What measure() takes of the whole table: whole[3][n_groups][lanes], and of each sample what it
+  // adds, [n_samples + 1][2][lanes]. values[n_samples][lanes].
+  std::size_t whole_size() const {
+    return (3 * n_groups_ + 2 * (n_samples_ + 1)) * additive_lanes;
+  }
   void begin(const double* values, double* whole) const;
 
   // mean[n_groups][lanes] and variance likewise of a split's training part; zeros where there is no
   // weight. Sums of squares about the mean of the whole group, less the test part's where a sample
   // trains wherever it does not test; where that loses digits (a relative 2^-36 is kept) they are
   // made in two passes over the training part. Bits depend on a feature and a split alone.
-  // Cost: n_test (else n_train) steps of moment_sums.
+  // Cost: n_test (else n_train) steps of part_moments.
   void measure(const double* values, const double* whole, std::size_t split, double* mean,
                double* variance) const;
 
@@ -47,7 +51,9 @@ class TrainingMoments {
     std::vector<std::int32_t> samples;
   };
 
-  std::size_t n_groups_ = 0;
+  void pad(Lists& lists) const;
+
+  std::size_t n_groups_ = 0, n_samples_ = 0;
   bool from_whole_ = false;
   std::vector<double> sample_weight_;
   std::vector<double> weight_, whole_weight_;  // [n_splits][n_groups], [n_groups]

@@ -122,6 +122,9 @@ struct Isa {
   static D where_greater(D a, D b, D x, D y) {
     return _mm256_blendv_pd(y, x, _mm256_cmp_pd(a, b, _CMP_GT_OQ));
   }
+  static unsigned greater(D a, D b) {
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_GT_OQ)));
+  }
   static double most(D a) {
     const __m128d half = _mm_max_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
     return _mm_cvtsd_f64(_mm_max_sd(half, _mm_unpackhi_pd(half, half)));
@@ -179,6 +182,7 @@ struct Isa {
 };
 
 #include "body.hpp"
+#include "body_gaussian.hpp"
 #include "body_additive.hpp"
 #include "body_algebra.hpp"
 #include "body_information.hpp"

@@ -107,6 +107,7 @@ struct Isa {
   static D where_greater(D a, D b, D x, D y) {
     return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(a, b, _CMP_GT_OQ), y, x);
   }
+  static unsigned greater(D a, D b) { return _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ); }
   static double most(D a) { return _mm512_reduce_max_pd(a); }
   static double least(D a) { return _mm512_reduce_min_pd(a); }
   static double sum(D a) { return _mm512_reduce_add_pd(a); }
@@ -167,6 +168,7 @@ struct Isa {
 };
 
 #include "body.hpp"
+#include "body_gaussian.hpp"
 #include "body_additive.hpp"
 #include "body_algebra.hpp"
 #include "body_information.hpp"

@@ -204,6 +204,11 @@ struct Isa {
   static D where_greater(D a, D b, D x, D y) {
     return map_doubles([&](int l) { return a.v[l] > b.v[l] ? x.v[l] : y.v[l]; });
   }
+  static unsigned greater(D a, D b) {
+    unsigned out = 0;
+    for (int lane = 0; lane < width_double; ++lane) out |= (a.v[lane] > b.v[lane] ? 1u : 0u) << lane;
+    return out;
+  }
   static double most(D a) {
     double out = a.v[0];
     for (int lane = 1; lane < width_double; ++lane) out = a.v[lane] > out ? a.v[lane] : out;
@@ -249,6 +254,7 @@ struct Isa {
 };
 
 #include "body.hpp"
+#include "body_gaussian.hpp"
 #include "body_additive.hpp"
 #include "body_algebra.hpp"
 #include "body_information.hpp"

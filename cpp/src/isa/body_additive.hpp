@@ -192,118 +192,12 @@ void count_hits(const std::int32_t* classes, const std::int32_t* own, std::size_
   for (std::size_t l = 0; l < lanes; ++l) open[l] = most[l] == no_class ? 1 : 0;
 }
 
-// ---- Gaussians ----------------------------------------------------------------------------------
-
-void moment_sums(const double* values, const std::int32_t* samples, std::size_t n,
-                 const double* weights, const double* centre, double* sum, double* squares) {
-  D from[vectors], first[vectors], second[vectors];
-  for (int v = 0; v < vectors; ++v) {
-    from[v] = Isa::load(centre + v * double_width);
-    first[v] = Isa::load(sum + v * double_width);
-    second[v] = Isa::load(squares + v * double_width);
-  }
-  for (std::size_t k = 0; k < n; ++k) {
-    const std::size_t i = static_cast<std::size_t>(samples[k]);
-    const D weight = Isa::broadcast(weights != nullptr ? weights[i] : 1.0);
-    for (int v = 0; v < vectors; ++v) {
-      const D apart = Isa::subtract(Isa::load(values + i * lanes + v * double_width), from[v]);
-      const D weighted = weights != nullptr ? Isa::multiply(weight, apart) : apart;
-      first[v] = Isa::add(first[v], weighted);
-      second[v] = Isa::add(second[v], Isa::multiply(weighted, apart));
-    }
-  }
-  for (int v = 0; v < vectors; ++v) {
-    Isa::store(sum + v * double_width, first[v]);
-    Isa::store(squares + v * double_width, second[v]);
-  }
-}
-
-unsigned finish_moments(const double* sum, const double* squares, const double* centre,
-                        const double* reach, double inverse, double digits, double* mean,
-                        double* variance) {
-  const double least = digits * inverse;
-  unsigned short_of[lanes], out = 0;
-  for (std::size_t l = 0; l < lanes; ++l) {
-    const double shift = sum[l] * inverse;
-    const double found = squares[l] * inverse - shift * shift;
-    mean[l] = centre[l] + shift;
-    variance[l] = found;
-    short_of[l] = found > least * reach[l] ? 0u : 1u;
-  }
-  for (std::size_t l = 0; l < lanes; ++l) out |= short_of[l] << l;
-  return out;
-}
-
-// The natural logarithm of positive, normal numbers, to an ulp: the method of fdlibm's e_log.c
-// (Sun Microsystems, 1993), without its branches.
-BITSIEVE_INLINE void logarithms(const double* x, double* out) {
-  double exponent[lanes], fraction[lanes];
-  for (std::size_t l = 0; l < lanes; ++l) {
-    const std::uint64_t bits = __builtin_bit_cast(std::uint64_t, x[l]);
-    const std::uint64_t power = (bits + 0x00095F6200000000u) >> 52;  // so that 1 / sqrt 2 <= m < sqrt 2
-    const std::uint64_t rest = bits - (power << 52) + 0x3FF0000000000000u;
-    exponent[l] = __builtin_bit_cast(double, power | 0x4330000000000000u) - (0x1p52 + 1023);
-    fraction[l] = __builtin_bit_cast(double, rest) - 1.0;
-  }
-  for (std::size_t l = 0; l < lanes; ++l) {
-    const double f = fraction[l], s = f / (2.0 + f), z = s * s;
-    double series = 1.479819860511658591e-01;
-    series = series * z + 1.531383769920937332e-01;
-    series = series * z + 1.818357216161805012e-01;
-    series = series * z + 2.222219843214978396e-01;
-    series = series * z + 2.857142874366239149e-01;
-    series = series * z + 3.999999999940941908e-01;
-    series = series * z + 6.666666666666735130e-01;
-    series = series * z;
-    const double half = 0.5 * f * f;
-    out[l] = exponent[l] * 6.93147180369123816490e-01 -
-             ((half - (s * (half + series) + exponent[l] * 1.90821492927058770002e-10)) - f);
-  }
-}
-
-void gaussian_weights(const double* variance, double smoothing, double* halves, double* logs) {
-  double smoothed[lanes], found[lanes];
-  for (std::size_t l = 0; l < lanes; ++l) {
-    smoothed[l] = variance[l] + smoothing;
-    halves[l] = 0.5 / smoothed[l];
-  }
-  logarithms(smoothed, found);
-  for (std::size_t l = 0; l < lanes; ++l) logs[l] = 0.5 * found[l];
-}
-
-void gaussian_terms(const double* values, const std::int32_t* samples, std::size_t n,
-                    const double* mean, const double* halves, const double* start, double* out,
-                    double* slopes, double* steepest) {
-  D centre[vectors], factor[vectors], first[vectors], most[vectors];
-  for (int v = 0; v < vectors; ++v) {
-    centre[v] = Isa::load(mean + v * double_width);
-    factor[v] = Isa::load(halves + v * double_width);
-    first[v] = Isa::load(start + v * double_width);
-    most[v] = Isa::broadcast(0.0);
-  }
-  for (std::size_t k = 0; k < n; ++k) {
-    const double* x = values + static_cast<std::size_t>(samples[k]) * lanes;
-    for (int v = 0; v < vectors; ++v) {
-      const std::size_t at = k * lanes + static_cast<std::size_t>(v) * double_width;
-      const D apart = Isa::subtract(Isa::load(x + v * double_width), centre[v]);
-      const D term = Isa::multiply(Isa::multiply(apart, apart), factor[v]);
-      Isa::store(out + at, Isa::add(term, first[v]));
-      if (slopes != nullptr) {
-        const D slope = Isa::multiply(term, Isa::add(factor[v], factor[v]));
-        most[v] = Isa::maximum(most[v], slope);
-        Isa::store(slopes + at, slope);
-      }
-    }
-  }
-  if (slopes == nullptr) return;
-  for (int v = 0; v < vectors; ++v) Isa::store(steepest + v * double_width, most[v]);
-}
-
 }  // namespace additive
 
 const AdditiveKernels additive_kernels = {
     additive::table_patterns, additive::add_patterns, additive::shift_costs, additive::flush,
     additive::round_columns,  additive::add_lanes,    additive::flip_sums,
-    additive::choose,         additive::count_hits,   additive::moment_sums,
-    additive::finish_moments, additive::gaussian_weights, additive::gaussian_terms,
+    additive::choose,         additive::count_hits,   gaussian::moment_sums,
+    gaussian::part_moments,   gaussian::weights,      gaussian::weigh_parts,
+    gaussian::terms,          gaussian::add_parts,
 };

@@ -90,50 +90,108 @@ void rectangle(const float* table, std::size_t ld, const std::int32_t* features,
 
 // ---- votes of one-flip masks --------------------------------------------------------------
 
-// A value with its last 4 bits replaced, and those bits as a number.
+// A value with its last bits (of Mask) replaced by a code, and those bits as a number.
 #if defined(__AVX512F__)
 BITSIEVE_INLINE F larger(F a, F b) { return _mm512_max_ps(a, b); }
+template <int Mask>
 BITSIEVE_INLINE F coded(F a, std::uint32_t code) {
-  const __m512i bits = _mm512_andnot_si512(_mm512_set1_epi32(15), _mm512_castps_si512(a));
+  const __m512i bits = _mm512_andnot_si512(_mm512_set1_epi32(Mask), _mm512_castps_si512(a));
   return _mm512_castsi512_ps(_mm512_or_si512(bits, _mm512_set1_epi32(static_cast<int>(code))));
 }
+template <int Mask>
 BITSIEVE_INLINE F code_of(F a) {
-  return _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_castps_si512(a), _mm512_set1_epi32(15)));
+  return _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_castps_si512(a), _mm512_set1_epi32(Mask)));
 }
 #elif defined(__AVX2__)
 BITSIEVE_INLINE F larger(F a, F b) { return _mm256_max_ps(a, b); }
+template <int Mask>
 BITSIEVE_INLINE F coded(F a, std::uint32_t code) {
-  const __m256i bits = _mm256_andnot_si256(_mm256_set1_epi32(15), _mm256_castps_si256(a));
+  const __m256i bits = _mm256_andnot_si256(_mm256_set1_epi32(Mask), _mm256_castps_si256(a));
   return _mm256_castsi256_ps(_mm256_or_si256(bits, _mm256_set1_epi32(static_cast<int>(code))));
 }
+template <int Mask>
 BITSIEVE_INLINE F code_of(F a) {
-  return _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_castps_si256(a), _mm256_set1_epi32(15)));
+  return _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_castps_si256(a), _mm256_set1_epi32(Mask)));
 }
 #else
 BITSIEVE_INLINE F larger(F a, F b) {
   return Isa::subtract(Isa::zero(),
                        Isa::minimum(Isa::subtract(Isa::zero(), a), Isa::subtract(Isa::zero(), b)));
 }
+template <int Mask>
 BITSIEVE_INLINE F coded(F a, std::uint32_t code) {
   alignas(64) float lanes[flip_lanes];
   Isa::store(lanes, a);
   for (int lane = 0; lane < Isa::width; ++lane) {
     const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, lanes[lane]);
-    lanes[lane] = __builtin_bit_cast(float, (bits & ~15u) | code);
+    lanes[lane] = __builtin_bit_cast(float, (bits & ~std::uint32_t{Mask}) | code);
   }
   return Isa::load(lanes);
 }
+template <int Mask>
 BITSIEVE_INLINE F code_of(F a) {
   alignas(64) float lanes[flip_lanes];
   Isa::store(lanes, a);
   for (int lane = 0; lane < Isa::width; ++lane) {
-    lanes[lane] = static_cast<float>(__builtin_bit_cast(std::uint32_t, lanes[lane]) & 15u);
+    lanes[lane] = static_cast<float>(__builtin_bit_cast(std::uint32_t, lanes[lane]) &
+                                      std::uint32_t{Mask});
   }
   return Isa::load(lanes);
 }
 #endif
 
-// `nearest` holds the k nearest candidates and the next one, ascending.
+constexpr int class_code = 15, place_code = 255;
+
+// The K nearest candidates of a test, ascending, each with a code in its last bits: a class
+// (class_code), or its place among the candidates, place_code where that is as far or farther.
+template <int K, int Mask>
+BITSIEVE_INLINE void nearest_of(FlipLanes& lanes, const FlipVotes& votes, const FlipTest& test,
+                                F (&nearest)[FlipLanes::J][K]) {
+  constexpr int J = FlipLanes::J, k = K - 1;
+  const F zero = Isa::zero();
+  // Below it no code could be carried where subnormal numbers are taken for zero.
+  const F floor = Isa::broadcast(0x1p-100f);
+  const std::size_t split =
+      votes.first_split + static_cast<std::size_t>(test.counter) / votes.n_classes;
+  const std::uint64_t* training = votes.training + split / 64;
+  const unsigned bit = static_cast<unsigned>(split % 64);
+  const VoteCandidate* row =
+      votes.candidates + static_cast<std::size_t>(test.row) * votes.n_candidates;
+  lanes.begin(static_cast<std::size_t>(test.sample));
+  F slack[J];  // what a leaving feature may take off a distance
+  for (int v = 0; v < J; ++v) {
+    const F reach = Isa::add(Isa::magnitude(lanes.own[v]), lanes.spreads[v]);
+    const F left = larger(zero, Isa::subtract(zero, lanes.signs[v]));
+    slack[v] = Isa::multiply(Isa::multiply(Isa::multiply(reach, reach), left),
+                             Isa::broadcast(1.0f + 0x1p-18f));
+    for (int s = 0; s < K; ++s) nearest[v][s] = Isa::broadcast(far_away);
+  }
+  for (std::size_t c = 0; c < votes.n_candidates; ++c) {
+    const VoteCandidate& candidate = row[c];
+    const std::size_t j = static_cast<std::size_t>(candidate.sample);
+    if (((training[j * votes.n_words] >> bit) & 1u) == 0) continue;
+    const F distance = Isa::broadcast(candidate.distance);
+    unsigned may = 0;
+    for (int v = 0; v < J; ++v) {
+      may |= Isa::less(Isa::subtract(distance, slack[v]), nearest[v][k]);
+    }
+    if (may == 0) break;  // nor may any that is farther under the base mask
+    const std::uint32_t code =
+        Mask == class_code ? candidate.code : static_cast<std::uint32_t>(c < Mask ? c : Mask);
+    for (int v = 0; v < J; ++v) {
+      const F difference =
+          Isa::subtract(lanes.own[v], Isa::load(lanes.values + j * flip_lanes + v * Isa::width));
+      F next = Isa::multiply_add(difference, Isa::multiply(difference, lanes.signs[v]), distance);
+      next = coded<Mask>(larger(floor, next), code);
+      for (int s = 0; s < K; ++s) {
+        const F nearer = Isa::minimum(nearest[v][s], next);
+        next = larger(nearest[v][s], next);
+        nearest[v][s] = nearer;
+      }
+    }
+  }
+}
+
 template <int K>
 BITSIEVE_INLINE void votes_of(const float* values, const float* sign, const float* margin,
                               const float* spread, const FlipVotes& votes, std::int32_t* counts,
@@ -141,50 +199,14 @@ BITSIEVE_INLINE void votes_of(const float* values, const float* sign, const floa
   constexpr int J = FlipLanes::J, k = K - 1;
   FlipLanes lanes(values, sign, spread);
   const F zero = Isa::zero(), one = Isa::broadcast(1.0f);
-  // Below it no class could be carried where subnormal numbers are taken for zero.
-  const F floor = Isa::broadcast(0x1p-100f);
   const std::size_t n_classes = votes.n_classes;
   for (std::size_t c = 0; c < votes.n_counters * flip_lanes; ++c) counts[c] = 0;
   for (std::size_t t = 0; t < votes.n_tests; ++t) {
     const FlipTest& test = votes.tests[t];
     const std::size_t i = static_cast<std::size_t>(test.sample);
     const std::size_t counter = static_cast<std::size_t>(test.counter);
-    const std::size_t split = votes.first_split + counter / n_classes;
-    const std::uint64_t* training = votes.training + split / 64;
-    const unsigned bit = static_cast<unsigned>(split % 64);
-    const VoteCandidate* row =
-        votes.candidates + static_cast<std::size_t>(test.row) * votes.n_candidates;
-    lanes.begin(i);
-    F nearest[J][K], slack[J];  // slack: what a leaving feature may take off a distance
-    for (int v = 0; v < J; ++v) {
-      const F reach = Isa::add(Isa::magnitude(lanes.own[v]), lanes.spreads[v]);
-      const F left = larger(zero, Isa::subtract(zero, lanes.signs[v]));
-      slack[v] = Isa::multiply(Isa::multiply(Isa::multiply(reach, reach), left),
-                               Isa::broadcast(1.0f + 0x1p-18f));
-      for (int s = 0; s < K; ++s) nearest[v][s] = Isa::broadcast(far_away);
-    }
-    for (std::size_t c = 0; c < votes.n_candidates; ++c) {
-      const VoteCandidate& candidate = row[c];
-      const std::size_t j = static_cast<std::size_t>(candidate.sample);
-      if (((training[j * votes.n_words] >> bit) & 1u) == 0) continue;
-      const F distance = Isa::broadcast(candidate.distance);
-      unsigned may = 0;
-      for (int v = 0; v < J; ++v) {
-        may |= Isa::less(Isa::subtract(distance, slack[v]), nearest[v][k]);
-      }
-      if (may == 0) break;  // nor may any that is farther under the base mask
-      for (int v = 0; v < J; ++v) {
-        const F difference =
-            Isa::subtract(lanes.own[v], Isa::load(values + j * flip_lanes + v * Isa::width));
-        F next = Isa::multiply_add(difference, Isa::multiply(difference, lanes.signs[v]), distance);
-        next = coded(larger(floor, next), candidate.code);
-        for (int s = 0; s < K; ++s) {
-          const F nearer = Isa::minimum(nearest[v][s], next);
-          next = larger(nearest[v][s], next);
-          nearest[v][s] = nearer;
-        }
-      }
-    }
+    F nearest[J][K];  // the neighbors and the next one
+    nearest_of<K, class_code>(lanes, votes, test, nearest);
     unsigned open = 0;
     for (int v = 0; v < J; ++v) {
       F bound = lanes.bound(v, margin[i], nearest[v][k - 1]);
@@ -192,7 +214,7 @@ BITSIEVE_INLINE void votes_of(const float* values, const float* sign, const floa
       unsigned left = Isa::less(bound, Isa::subtract(nearest[v][k], nearest[v][k - 1]));
       open |= (~left & Isa::all) << (v * Isa::width);
       F code[k];
-      for (int s = 0; s < k; ++s) code[s] = code_of(nearest[v][s]);
+      for (int s = 0; s < k; ++s) code[s] = code_of<class_code>(nearest[v][s]);
       unsigned won[flip_classes];  // lanes in which a class has more votes than those before it
       F most = zero;
       for (std::size_t c = 0; c < n_classes; ++c) {
@@ -229,6 +251,54 @@ void flips_votes(const float* values, const float* sign, const float* margin, co
   }
 }
 
+// ---- neighbors of one-flip masks, one by one ------------------------------------------------
+
+template <int K>
+BITSIEVE_INLINE void places_of(const float* values, const float* sign, const float* margin,
+                               const float* spread, const FlipVotes& votes, float* places,
+                               std::uint16_t* unsure, std::uint16_t* unordered) {
+  constexpr int J = FlipLanes::J, k = K - 1;
+  FlipLanes lanes(values, sign, spread);
+  const F last = Isa::broadcast(static_cast<float>(place_code));
+  for (std::size_t t = 0; t < votes.n_tests; ++t) {
+    F nearest[J][K];  // the neighbors and the next one
+    nearest_of<K, place_code>(lanes, votes, votes.tests[t], nearest);
+    const float here = margin[static_cast<std::size_t>(votes.tests[t].sample)];
+    unsigned open = 0, loose = 0;
+    for (int v = 0; v < J; ++v) {
+      F bound = lanes.bound(v, here, nearest[v][k - 1]);
+      bound = Isa::multiply_add(Isa::broadcast(0x1p-13f), nearest[v][k], bound);
+      unsigned sure = Isa::less(bound, Isa::subtract(nearest[v][k], nearest[v][k - 1]));
+      unsigned apart = Isa::all;
+      for (int s = 0; s < k; ++s) {
+        const F place = code_of<place_code>(nearest[v][s]);
+        sure &= Isa::less(place, last);
+        if (s > 0) apart &= Isa::less(bound, Isa::subtract(nearest[v][s], nearest[v][s - 1]));
+        Isa::store(places + (t * k + static_cast<std::size_t>(s)) * flip_lanes + v * Isa::width,
+                   place);
+      }
+      open |= (~sure & Isa::all) << (v * Isa::width);
+      loose |= (~apart & Isa::all) << (v * Isa::width);
+    }
+    unsure[t] = static_cast<std::uint16_t>(open);
+    unordered[t] = static_cast<std::uint16_t>(loose);
+  }
+}
+
+void flips_places(const float* values, const float* sign, const float* margin, const float* spread,
+                  const FlipVotes& votes, float* places, std::uint16_t* unsure,
+                  std::uint16_t* unordered) {
+  switch (votes.n_neighbors) {
+    case 1: return places_of<2>(values, sign, margin, spread, votes, places, unsure, unordered);
+    case 2: return places_of<3>(values, sign, margin, spread, votes, places, unsure, unordered);
+    case 3: return places_of<4>(values, sign, margin, spread, votes, places, unsure, unordered);
+    case 4: return places_of<5>(values, sign, margin, spread, votes, places, unsure, unordered);
+    default: return places_of<6>(values, sign, margin, spread, votes, places, unsure, unordered);
+  }
+}
+
+// ---- exact distances ------------------------------------------------------------------------
+
 template <bool scaled>
 BITSIEVE_INLINE double sum_squares(const double* a, const double* b, const double* factors,
                                    std::size_t m) {
@@ -262,5 +332,6 @@ double squared_distance(const double* a, const double* b, const double* factors,
 
 }  // namespace neighbor
 
-const NeighborKernels neighbor_kernels = {neighbor::scale_rows, neighbor::rectangle, neighbor::flips_votes,
+const NeighborKernels neighbor_kernels = {neighbor::scale_rows, neighbor::rectangle,
+                                          neighbor::flips_votes, neighbor::flips_places,
                                           neighbor::squared_distance};

@@ -13,6 +13,9 @@ from bitsieve import _core
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.compiled import CompiledFitness, refusal_of_data
 from bitsieve.fitness.options import Problem
+from bitsieve.fitness.pipelines import scaler_options
+from bitsieve.fitness.refusals import refusal_of_single
+from bitsieve.fitness.splits import FixedSplits
 
 __all__ = ["KERNEL", "BernoulliFitness", "CategoricalFitness", "MultinomialFitness"]
 
@@ -23,6 +26,7 @@ _PART = 1 << 20  # numbers of a table that are looked at at a time
 _LEAST_SHARE = 1e-6
 # So have counts of a complement, all less those of a class, where they are not whole numbers.
 _LEAST_REST = 1e-7
+_LARGEST_RANGE = 1e30  # of a scaler
 
 
 class _DiscreteFitness(CompiledFitness):
@@ -47,7 +51,7 @@ class _DiscreteFitness(CompiledFitness):
 
 
 class BernoulliFitness(_DiscreteFitness):
-    """scikit-learn's ``BernoulliNB``; see :class:`Fitness`.
+    """scikit-learn's ``BernoulliNB``, behind a scaler too; see :class:`Fitness`.
 
     A class's joint log likelihood is a sum over the features of the mask, of log p or log(1 - p)
     by the bit of the sample, so that a batch of masks adds up terms that are made once. Sums in
@@ -55,6 +59,11 @@ class BernoulliFitness(_DiscreteFitness):
     are made in float64 by scikit-learn's formulas, features in ascending order. Of classes that
     are equal there the first is predicted; where two classes tie exactly, scikit-learn's choice is
     a matter of its rounding.
+
+    Behind a scaler a bit is told by the value that scikit-learn's transform rounds to. After a
+    ``StandardScaler`` that depends on the order in which samples are added up: masks of a single
+    feature, and all masks where a split lists its training samples in another than ascending
+    order, are scikit-learn's if a value is that near to the threshold.
 
     Parameters
     ----------
@@ -75,11 +84,18 @@ class BernoulliFitness(_DiscreteFitness):
     _core_class = _core.BernoulliFitness
 
     def _settings(self) -> dict[str, Any]:
-        return {**super()._settings(), "threshold": _threshold(self.problem)}
+        return {
+            **super()._settings(),
+            "threshold": _threshold(self.problem),
+            "scaler": scaler_options(self.problem.scaler),
+            "ascending": _trains_in_order(self.problem),
+        }
 
 
 class MultinomialFitness(_DiscreteFitness):
     """scikit-learn's ``MultinomialNB`` and ``ComplementNB(norm=False)``; see :class:`Fitness`.
+
+    Behind a scaler too, where that leaves the training values at zero or above.
 
     Sums as of :class:`BernoulliFitness`, of x log(count + alpha), and the totals of samples and
     classes over the mask, of which the logarithms are taken mask by mask. A mask with a column of
@@ -104,7 +120,11 @@ class MultinomialFitness(_DiscreteFitness):
 
     def _settings(self) -> dict[str, Any]:
         complement = type(self.problem.model).__name__ == "ComplementNB"
-        return {**super()._settings(), "complement": complement}
+        return {
+            **super()._settings(),
+            "complement": complement,
+            "scaler": scaler_options(self.problem.scaler),
+        }
 
 
 class CategoricalFitness(_DiscreteFitness):
@@ -145,6 +165,7 @@ class _Kernel:
         "ComplementNB": MultinomialFitness,
         "CategoricalNB": CategoricalFitness,
     }
+    takes_scaler = True
     estimators = tuple(f"sklearn.naive_bayes.{name}" for name in _classes)
 
     def make(self, problem: Problem) -> Fitness:
@@ -156,6 +177,8 @@ class _Kernel:
         reason = _refusal_of_smoothing(problem)
         if reason is None:
             reason = refusal_of_data(problem, ("classes", "probabilities"), weights=True)
+        if reason is None:
+            reason = _refusal_of_scaler(problem)
         if reason is None:
             reason = _REFUSALS[type(problem.model).__name__](problem)
         return reason
@@ -175,6 +198,14 @@ def _threshold(problem: Problem) -> float:
     return float(threshold)
 
 
+def _trains_in_order(problem: Problem) -> bool:
+    """Tell whether all training parts list their samples in ascending order."""
+    splits = problem.splits
+    if not isinstance(splits, FixedSplits):
+        return True
+    return all((np.diff(train) > 0).all() for train, _ in splits.pairs)
+
+
 def _refusal_of_smoothing(problem: Problem) -> str | None:
     model = problem.model
     if not isinstance(model.alpha, Real):
@@ -190,6 +221,27 @@ def _refusal_of_smoothing(problem: Problem) -> str | None:
     if not (np.isfinite(prior) & (prior > 0)).all():
         return "class_prior with numbers that are not above 0 has no kernel"
     return None
+
+
+def _refusal_of_scaler(problem: Problem) -> str | None:
+    scaler, model = problem.scaler, type(problem.model).__name__
+    if scaler is None:
+        return None
+    if model == "CategoricalNB":  # which cuts what is scaled to whole numbers
+        return "a scaler before CategoricalNB has no kernel"
+    name = type(scaler).__name__
+    if name == "MinMaxScaler":
+        low, high = map(float, scaler.feature_range)
+        if max(abs(low), abs(high)) > _LARGEST_RANGE:
+            return f"feature_range={scaler.feature_range!r} has no kernel"
+        if low != 0 and model != "BernoulliNB":
+            return f"feature_range={scaler.feature_range!r} before {model} has no kernel"
+    elif name != "MaxAbsScaler" and model != "BernoulliNB":
+        if getattr(scaler, "with_mean", False) or getattr(scaler, "with_centering", False):
+            return f"{name} before {model} has no kernel: it leaves values that are negative"
+        if model == "ComplementNB":
+            return f"{name} before ComplementNB has no kernel"
+    return refusal_of_single(problem.table.X)
 
 
 def _weight(problem: Problem) -> float:
@@ -220,11 +272,15 @@ def _refusal_of_complement(problem: Problem) -> str | None:
     if problem.model.norm is not False:
         return "norm=True has no kernel"
     alpha, whole = _alpha(problem.model), problem.options.sample_weight is None
-    totals = np.zeros(problem.table.n_features)
-    for X in _parts(problem):
-        totals += np.abs(X).sum(axis=0, dtype=np.float64)
-        whole = whole and not np.mod(X, 1).any()
-    largest = float(totals.max()) * _weight(problem) / problem.table.n_samples
+    if problem.scaler is not None:  # to a range
+        largest = _weight(problem) * float(getattr(problem.scaler, "feature_range", (0, 1))[1])
+        whole = False
+    else:
+        totals = np.zeros(problem.table.n_features)
+        for X in _parts(problem):
+            totals += np.abs(X).sum(axis=0, dtype=np.float64)
+            whole = whole and not np.mod(X, 1).any()
+        largest = float(totals.max()) * _weight(problem) / problem.table.n_samples
     if not (whole and largest < 2**53) and alpha < _LEAST_REST * largest:
         return (
             f"alpha={alpha:g} beside totals of {largest:g} has no kernel: it is lost in the "

@@ -24,9 +24,10 @@ class LdaFitness(CompiledFitness):
 
     With a fixed ``shrinkage`` (solvers "lsqr" and "eigen", which then give the same answer) masks
     of more features than samples are solved on the samples, from one float64 Gram matrix a mask,
-    others on their features. Without shrinkage, as by default, the small masks are solved whose
-    covariance matrix has full rank beyond doubt; of the others scikit-learn cuts singular values
-    off, and they are scikit-learn's.
+    others on their features, or on moments of the training parts where there are many samples.
+    Without shrinkage, as by default, the small masks are solved whose covariance matrix has full
+    rank beyond doubt; of the others scikit-learn cuts singular values off, and they are
+    scikit-learn's.
 
     Parameters
     ----------

@@ -199,6 +199,25 @@ def _compact_or_expanded(given: Given) -> None:
 
 
 @CONTRACT.clause
+def _swaps_and_flips(given: Given) -> None:
+    """masks of two flips, many of which share one, score alike beside masks of one and of three"""
+    p = given.n_features
+    flips = order(8, p)
+    pairs = [(flips[0], f) for f in flips[1:18]] + [(f, flips[-1]) for f in flips[:-1][:17]]
+    ones = [(f,) for f in flips[:17]]
+    # So mixed that no list stands beside its kind.
+    lists = [*pairs, *ones, tuple(flips[:3]), (), (flips[0], flips[0])]
+    mixed = [lists[k] for k in order(9, len(lists))]
+    indptr = np.cumsum([0, *map(len, mixed)])
+    compact = Masks.from_flips(given.masks[0], indptr, [f for part in mixed for f in part])
+    written = compact.to_bool()
+    expected = _answer(given.make(1), written)
+    for n_jobs in given.threads:
+        got = _answer(given.make(n_jobs), compact)
+        _same_scores(got, expected, written, f"of pairs of flips with n_jobs={n_jobs}")
+
+
+@CONTRACT.clause
 def _walks_end_alike(given: Given) -> None:
     """a walk of close masks ends in the scores that a new fitness gives"""
     p = given.n_features

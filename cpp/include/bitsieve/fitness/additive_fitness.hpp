@@ -72,12 +72,16 @@ class AdditiveFitness : public MaskFitness {
     SumLayout exact, reference;
     std::uint64_t seed = 0;
     bool is_surveyed = false;
+    std::size_t n_asked = 0;  // features of the masks that were asked by themselves
     // Ascending: features that are not added at reference parameters, since no bound would hold:
     // they are added at the mask's own.
     std::vector<std::int32_t> left_out;
   };
 
   using Scratch = AlignedVector<double>;
+  struct SumScratch {
+    Scratch block, terms, numbers;
+  };
 
   // How many sums there are beside one a class: of E 0, 1 (for all classes) or one a class.
   struct Sums {
@@ -151,6 +155,19 @@ class AdditiveFitness : public MaskFitness {
                      const double* params, bool is_reference, std::size_t split, double* out,
                      Scratch& scratch) const = 0;
 
+  // sums[columns of the exact layout, of these splits one after the other] over the features at
+  // params[n_splits][n_params]. A feature's lane is its rank, so that the bits are of the features,
+  // the parameters and the split alone. Here: terms, added a block at a time.
+  virtual void add_sums(const State& state, const TargetSplits& at,
+                        const std::vector<std::int32_t>& features, const double* params,
+                        const std::vector<std::size_t>& splits, SumScratch& scratch,
+                        double* sums) const;
+
+  // Whether sums at the parameters of one mask serve another, whose own parameters offsets() is given
+  // (and those of the first as reference): both [n_splits][n_params]. Here: where they are equal.
+  virtual bool is_near(const State& state, const double* kept, const double* own,
+                       std::size_t n_splits) const;
+
   // Fills out for a split. params[n_params][lanes] are the masks' own; reference[n_params] those of
   // the sums, null where the sums are at the masks' own.
   virtual void offsets(const State& state, const TargetSplits& at, std::size_t split,
@@ -166,6 +183,10 @@ class AdditiveFitness : public MaskFitness {
   // Body for each block of features, in their order, begun.
   void for_each_block(const State& state, const std::int32_t* features, std::size_t n_features,
                       Scratch& scratch, FunctionRef<const FeatureBlock&> body) const;
+
+  void gather(const std::int32_t* features, std::size_t n, FeatureBlock& block,
+              double* values) const;
+  void prefetch_rows(const std::int32_t* features, std::size_t n) const;
 
   std::unique_ptr<Worker> make_worker() const override;
   void prepare(const MaskBatch& batch, int n_threads, std::vector<std::size_t>& costs) override;
@@ -195,16 +216,13 @@ class AdditiveFitness : public MaskFitness {
 
   std::unique_ptr<State> new_state(const TargetSplits& at) const;
   const State& shared_state(const TargetSplits& at, bool is_surveyed, int n_threads);
-  void gather(const std::int32_t* features, std::size_t n, FeatureBlock& block,
-              double* values) const;
-
-  void prefetch_rows(const std::int32_t* features, std::size_t n) const;
-
-  // sums[columns of splits [first, last)] over the features at params[n_splits][n_params]. A
-  // feature's lane is its rank, so that the bits are of the mask and the splits alone.
-  void add_exactly(const State& state, const TargetSplits& at,
-                   const std::vector<std::int32_t>& features, const double* params,
-                   std::size_t first, std::size_t last, Adder& adder, double* sums) const;
+  // Classes of a mask, or no_class, from the sums that a worker keeps of the last one; false where it
+  // is too far from that. adder has its features and parameters.
+  bool choose_near(const State& state, const TargetSplits& at, const Word* mask, Adder& adder,
+                   std::int32_t* classes);
+  void choose_kept(const State& state, const TargetSplits& at, std::size_t split, Adder& adder,
+                   std::int32_t* classes) const;
+  void keep(const TargetSplits& at, const Word* mask, Adder& adder) const;
   // Offsets of a split in adder, for lanes of masks.
   void offsets_of(const State& state, const TargetSplits& at, std::size_t split,
                   const SplitSums& sums, const double* params, const double* reference,
@@ -220,7 +238,7 @@ class AdditiveFitness : public MaskFitness {
 
   std::unique_ptr<State> shared_;  // of the last splits that several masks shared
   std::unique_ptr<Chosen> chosen_;
-  std::atomic<std::uint64_t> n_tabled_{0}, n_open_{0};
+  std::atomic<std::uint64_t> n_tabled_{0}, n_near_{0}, n_open_{0};
 };
 
 }  // namespace bitsieve

@@ -11,7 +11,11 @@
 // a sum would leave much open, so that a batch has T_c as parameters, in float64; and its terms are
 // those of T_c over all features, which leaves little for E.
 //
-// Cost of the terms of a feature: n_classes steps a place, n_classes logarithms a split.
+// Behind a scaler values are others in each split, so that each is counted by itself: all its
+// training samples, not the whole less those that are tested.
+//
+// Cost of the terms of a feature: n_classes steps a place, n_classes logarithms a split; behind a
+// scaler a step a training sample of each split too.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +23,7 @@
 #include <vector>
 
 #include "bitsieve/fitness/additive_fitness.hpp"
+#include "bitsieve/fitness/fold_values.hpp"
 
 namespace bitsieve {
 
@@ -35,7 +40,7 @@ class DiscreteBayesFitness : public AdditiveFitness {
 
  protected:
   DiscreteBayesFitness(std::shared_ptr<const Table> table, Target target, SplitSource source,
-                       DiscreteOptions options);
+                       DiscreteOptions options, const ScalerOptions& scaler = {});
 
   // What is known of splits: weights of the classes, and priors.
   struct Learnt : State {
@@ -43,10 +48,18 @@ class DiscreteBayesFitness : public AdditiveFitness {
     std::vector<double> log_prior;  // [n_splits][n_classes], minus infinity where there is none
     bool is_refused = false;        // a training part without weight, or a class of it
     bool has_refused = false;       // a feature, whatever the mask
+
+    // Behind a scaler: the splits, their training samples by class, and after survey(), where memory
+    // allows, two numbers a feature and split, [n_features][n_splits] each; see measure_scales().
+    Splits splits;
+    std::vector<std::int32_t> members;
+    std::vector<std::size_t> member_begin;  // [n_splits * n_classes + 1]
+    std::vector<double> first, second;
   };
 
   Sums sums(const State&, bool) const override { return {0, 0}; }
   std::unique_ptr<State> make_state(const TargetSplits& at) const override;
+  void survey(State& state, const TargetSplits& at, int n_threads) const override;
   bool declines(const State& state, const TargetSplits& at,
                 const std::vector<std::int32_t>& features, const double* params) const override;
   bool may_decline_near(const State& state, const TargetSplits& at,
@@ -68,6 +81,21 @@ class DiscreteBayesFitness : public AdditiveFitness {
   void add_training(const TargetSplits& at, const double* values, const double* totals,
                     std::size_t split, bool whole, double* sums, Scratch& scratch) const;
 
+  // Of features in all splits what their values, or bits, are made with: [m][n_splits] each.
+  virtual void measure_scales(const std::int32_t* features, std::size_t m, const Splits& splits,
+                              double* first, double* second, int n_threads) const;
+  // Both of a block, [n_splits][lanes] each, and where those of a split are.
+  std::size_t scales_size(const Learnt& learnt) const { return 2 * learnt.splits.n_splits * lanes; }
+  void begin_scales(const Learnt& learnt, const FeatureBlock& block, double* kept) const;
+  struct Scales {
+    const double *first, *second;  // [lanes]
+  };
+  Scales scales_of(const Learnt& learnt, const double* kept, std::size_t split) const {
+    const double* first = kept + split * lanes;
+    return {first, first + learnt.splits.n_splits * lanes};
+  }
+
+  const FoldValues& scaler() const { return scaler_; }
   const DiscreteOptions& options() const { return options_; }
   double weight_of(std::size_t sample) const {
     return target().weights.empty() ? 1.0 : target().weights[sample];
@@ -77,16 +105,30 @@ class DiscreteBayesFitness : public AdditiveFitness {
 
  private:
   DiscreteOptions options_;
+  FoldValues scaler_;
 };
 
 class BernoulliFitness : public DiscreteBayesFitness {
  public:
-  // A value above the threshold is a one.
+  // A value above the threshold is a one. scikit-learn's standard scaler adds samples up in the order
+  // that the splits list them in, of a column by itself in yet another one. Where that is not ours
+  // (`ascending`: splits list training samples in ascending order) a mask is declined if a value is so
+  // near to the threshold that rounding tells its side.
   BernoulliFitness(std::shared_ptr<const Table> table, Target target, SplitSource source,
-                   DiscreteOptions options, double threshold);
+                   DiscreteOptions options, double threshold, const ScalerOptions& scaler = {},
+                   bool ascending = true);
 
  protected:
   std::unique_ptr<State> make_state(const TargetSplits& at) const override;
+  void survey(State& state, const TargetSplits& at, int n_threads) const override;
+  bool declines(const State& state, const TargetSplits& at,
+                const std::vector<std::int32_t>& features, const double* params) const override;
+  bool may_decline_near(const State& state, const TargetSplits& at,
+                        const std::vector<std::int32_t>& base, std::int32_t flip,
+                        const double* params) const override;
+  // The first number of a feature and split is the value above which its bit is a one.
+  void measure_scales(const std::int32_t* features, std::size_t m, const Splits& splits,
+                      double* first, double* second, int n_threads) const override;
   std::size_t block_size(const State& state) const override;
   void begin_block(const State& state, const FeatureBlock& block) const override;
   void terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
@@ -96,18 +138,31 @@ class BernoulliFitness : public DiscreteBayesFitness {
  private:
   struct Chances;  // a state
 
+  // counts[c][lanes] of the training samples whose values are above the cutoffs.
+  void count_above(const Learnt& learnt, const double* values, const double* cutoff,
+                   std::size_t split, double* counts) const;
+  bool depends_on_order(const Splits& splits, std::int32_t feature) const;
+
+  bool is_standard() const {
+    return scaler().options().kind == ScalerOptions::Kind::standard;
+  }
+
   double threshold_;
+  bool ascending_;
 };
 
 class MultinomialFitness : public DiscreteBayesFitness {
  public:
   // Of the class's own counts, or of those of all others (ComplementNB). Masks with a feature that
-  // has a negative value are declined.
+  // has a negative value are declined. Scalers keep zero where it is, or have a range from it on: a
+  // test sample may then be below zero, and with it E.
   MultinomialFitness(std::shared_ptr<const Table> table, Target target, SplitSource source,
-                     DiscreteOptions options, bool complement);
+                     DiscreteOptions options, bool complement, const ScalerOptions& scaler = {});
 
  protected:
-  Sums sums(const State&, bool) const override { return {1, target().n_classes}; }
+  Sums sums(const State&, bool) const override {
+    return {1, target().n_classes + (scaler().is_range() ? 1 : 0)};
+  }
   std::size_t n_params() const override { return target().n_classes; }
   std::unique_ptr<State> make_state(const TargetSplits& at) const override;
   void survey(State& state, const TargetSplits& at, int n_threads) const override;
@@ -116,6 +171,9 @@ class MultinomialFitness : public DiscreteBayesFitness {
                Scratch& scratch) const override;
   void measure_base(const State&, const TargetSplits&, const std::vector<std::int32_t>&, double*,
                     Scratch&) const override {}  // exact sums tell T_c well enough
+  bool is_near(const State&, const double*, const double*, std::size_t) const override {
+    return true;
+  }
   std::size_t block_size(const State& state) const override;
   void begin_block(const State& state, const FeatureBlock& block) const override;
   void terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
@@ -136,6 +194,10 @@ class MultinomialFitness : public DiscreteBayesFitness {
   // N_c + alpha, or what stands in its place, of a block and a split: counts[c][lanes].
   void count(const Learnt& learnt, const TargetSplits& at, const FeatureBlock& block,
              std::size_t split, double* counts, Scratch& scratch) const;
+  void counts_of(const Totals& totals, const TargetSplits& at, const FeatureBlock& block,
+                 std::size_t split, double* counts, Scratch& scratch) const;
+  void add_scaled(const Learnt& learnt, const FeatureBlock& block, std::size_t split,
+                  double* sums) const;
 
   bool complement_;
 };

@@ -24,12 +24,15 @@ class ExactDistance {
                               : sum(double_ + i * stride_, double_ + j * stride_, features, one);
   }
 
+  double value(std::size_t i, std::size_t f) const {
+    const std::size_t at = i * stride_ + f;
+    return single_ != nullptr ? static_cast<double>(single_[at]) : double_[at];
+  }
+
   // The values of sample i, side by side: squared_distance of two such rows (isa) is the distance.
   void gather(std::size_t i, const std::vector<std::int32_t>& features, double* out) const {
-    const std::size_t begin = i * stride_;
     for (std::size_t k = 0; k < features.size(); ++k) {
-      const std::size_t f = begin + static_cast<std::size_t>(features[k]);
-      out[k] = single_ != nullptr ? static_cast<double>(single_[f]) : double_[f];
+      out[k] = value(i, static_cast<std::size_t>(features[k]));
     }
   }
 

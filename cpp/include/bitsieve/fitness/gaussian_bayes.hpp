@@ -33,8 +33,8 @@ class GaussianBayesFitness : public AdditiveFitness {
 
  protected:
   Sums sums(const State& state, bool is_reference) const override;
-  // The smoothing, the number of features, of a mask that others are near to (or a reference) the
-  // greatest 1 / (variance + e), and behind a scaler the greatest |z|.
+  // The smoothing, the number of features, the greatest 1 / (variance + e) of a mask that others are
+  // near to (or of a reference, or of the whole table, or 0 where that is not known), and behind a scaler the greatest |z|.
   std::size_t n_params() const override;
   std::unique_ptr<State> make_state(const TargetSplits& at) const override;
   void survey(State& state, const TargetSplits& at, int n_threads) const override;
@@ -58,6 +58,13 @@ class GaussianBayesFitness : public AdditiveFitness {
   void terms(const State& state, const TargetSplits& at, const FeatureBlock& block,
              const double* params, bool is_reference, std::size_t split, double* out,
              Scratch& scratch) const override;
+  void add_sums(const State& state, const TargetSplits& at,
+                const std::vector<std::int32_t>& features, const double* params,
+                const std::vector<std::size_t>& splits, SumScratch& scratch,
+                double* sums) const override;
+  // Where the smoothings are equal, or nearly so beside the least variance of the table.
+  bool is_near(const State& state, const double* kept, const double* own,
+               std::size_t n_splits) const override;
   void offsets(const State& state, const TargetSplits& at, std::size_t split,
                const SplitSums& sums, const double* params, const double* reference,
                const Offsets& out) const override;

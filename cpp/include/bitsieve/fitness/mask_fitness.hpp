@@ -56,7 +56,8 @@ class MaskFitness {
   void evaluate(const Word* masks, std::size_t n_masks, const std::uint64_t* seeds,
                 const Scorer& scorer, int n_threads, double* scores, bool* declined = nullptr);
 
-  // The masks base XOR flips[begin[m] .. begin[m + 1]).
+  // The masks base XOR flips[begin[m] .. begin[m + 1]). Those of one flip, and those of two that
+  // share one, are answered as neighborhoods where the model has a short way.
   void evaluate_flips(const Word* base, const std::int64_t* flips, const std::int64_t* begin,
                       std::size_t n_masks, const std::uint64_t* seeds, const Scorer& scorer,
                       int n_threads, double* scores, bool* declined = nullptr);
@@ -172,8 +173,22 @@ class MaskFitness {
   void evaluate_batch(const MaskBatch& batch, const Scorer& scorer, int n_threads, double* scores,
                       bool* declined);
 
+  // Of a neighborhood those that are marked, each as it would be alone: what a pass over all of them
+  // left open.
+  void evaluate_marked(const Word* base, const std::int64_t* flips, const std::vector<char>& marked,
+                       const TargetSplits& at, const Scorer& scorer, int n_threads, double* scores,
+                       bool* declined);
+
   void score_empty(const TargetSplits& at, const Scorer& scorer, Worker& worker,
                    double* out) const;
+
+  // What a score is made of: values, or the classes alone.
+  bool wants_values(const Scorer& scorer) const { return way_of(scorer) == Way::values; }
+
+  // The score of a mask from what a pass found it to predict, classes or values by wants_values(),
+  // neither where it is empty: that of evaluate(), in every bit.
+  void score_found(const TargetSplits& at, const Scorer& scorer, const std::int32_t* classes,
+                   const double* values, Worker& worker, double* out) const;
 
   // What any model says without a feature: the majority and the shares of the classes of the
   // training part, or its mean. Null where not wanted.
@@ -192,6 +207,12 @@ class MaskFitness {
   void score_mask(const MaskBatch& batch, std::size_t index, const TargetSplits& at,
                   const Scorer& scorer, int n_threads, Worker& worker, double* out,
                   bool* declined);
+  void evaluate_groups(const Word* base, const std::int64_t* flips, const std::int64_t* begin,
+                       std::size_t n_masks, std::uint64_t seed, const Scorer& scorer,
+                       int n_threads, double* scores, bool* declined,
+                       std::vector<std::size_t>& left);
+  void score_answer(const TargetSplits& at, const Scorer& scorer, Worker& worker, double* out,
+                    bool* declined, FunctionRef<const Answer&> fill) const;
   void forget();
 
   std::shared_ptr<const Table> table_;

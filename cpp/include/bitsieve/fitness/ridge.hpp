@@ -58,7 +58,8 @@ class RidgeFitness : public SolverFitness {
   void predict(const Word* masks, std::size_t index, const TargetSplits& at, int n_threads,
                Worker& worker, const Answer& answer) override;
   void forget_states() override;
-  // Of scores of classes under weights that do not vary, without a scaler.
+  // Of scores of classes with a penalty; where weights vary or features are scaled, of masks that are
+  // answered from their features.
   bool evaluate_neighbors(const Word* base, const std::int64_t* flips, std::size_t n_masks,
                           const TargetSplits& at, const Scorer& scorer, int n_threads,
                           double* scores, bool* declined) override;
@@ -70,7 +71,9 @@ class RidgeFitness : public SolverFitness {
 
  private:
   struct Own;  // a worker
+  struct FlipBase;
   struct Flips;
+  struct FoldFlips;
   struct FlipScratch;
 
   // How a mask of k features is answered: a function of k, the splits and the weights.
@@ -116,7 +119,9 @@ class RidgeFitness : public SolverFitness {
   void gather_columns(Own& own) const;
   void answer_all(const TargetSplits& at, const Own& own, const Answer& answer) const;
 
-  // One-flip neighbors: what they share, 16 of them, their classes, and those that stay open.
+  // One-flip neighbors: what they share, 16 of them, their classes, and those that stay open. From
+  // all samples, or from the system of each training part.
+  void start_flips(const TargetSplits& at, FlipBase& base) const;
   bool flips_from_features(const Word* base, Flips& common, Own& own) const;
   bool flips_from_samples(const Word* base, int n_threads, Flips& common, Own& own);
   bool prepare_flips(const Word* base, const TargetSplits& at, int n_threads, Flips& common,
@@ -124,9 +129,17 @@ class RidgeFitness : public SolverFitness {
   void flip_block(const Flips& common, const Word* base, const std::int64_t* flips,
                   std::size_t count, const TargetSplits& at, const Scorer& scorer, FlipScratch& own,
                   double* scores, char* open) const;
-  void decide(const Flips& common, std::size_t s, const std::int32_t* left,
-              const double* residuals, const double* v, const double* change, const double* slack,
-              const double* steady, std::int32_t* codes, double* unsure) const;
+  bool prepare_fold_flips(const Word* base, const std::int64_t* flips, std::size_t n_masks,
+                          const TargetSplits& at, int n_threads, FoldFlips& common, Own& own);
+  bool prepare_fold(std::size_t s, const ScaleView* scales, FoldFlips& common, Own& own) const;
+  void flip_block_of_folds(const FoldFlips& common, const Word* base, const std::int64_t* flips,
+                           std::size_t count, const TargetSplits& at, const Scorer& scorer,
+                           FlipScratch& own, double* scores, char* open) const;
+  void decide(const FlipBase& base, std::size_t s, const double* v, const double* change,
+              const double* slack, const double* steady, std::int32_t* codes, double* unsure) const;
+  void score_flips(const FlipBase& base, std::size_t count, const TargetSplits& at,
+                   const Scorer& scorer, const double* unsure, FlipScratch& own, double* scores,
+                   char* open) const;
   void answer_open(const Word* base, const std::int64_t* flips, const std::vector<char>& open,
                    const TargetSplits& at, const Scorer& scorer, int n_threads, double* scores,
                    bool* declined);

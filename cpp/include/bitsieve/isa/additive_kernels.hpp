@@ -73,26 +73,44 @@ struct AdditiveKernels {
 
   // ---- terms of Gaussians ----
 
-  // sum += w (x - centre) and squares += w (x - centre)^2 over n samples of values[sample][lanes];
-  // weights by sample, or null.
+  // sum = w (x - centre) and squares = w (x - centre)^2, added over n samples of
+  // values[sample][lanes]; weights by sample, or null. rows[sample][2][lanes], where given, are what
+  // was added.
   void (*moment_sums)(const double* values, const std::int32_t* samples, std::size_t n,
-                      const double* weights, const double* centre, double* sum, double* squares);
+                      const double* weights, const double* centre, double* sum, double* squares,
+                      double* rows);
 
-  // mean = centre + d and variance = r - d^2 with d = sum * inverse, r = squares * inverse; the
-  // result has a bit for each lane where the variance is not above digits * reach * inverse.
-  unsigned (*finish_moments)(const double* sum, const double* squares, const double* centre,
-                             const double* reach, double inverse, double digits, double* mean,
-                             double* variance);
+  // Of n samples the sums of their rows, or where sum and squares are given what is left of those
+  // without them, as moments: mean = centre + d and variance = r - d^2 with d = sum * inverse, r =
+  // squares * inverse; the result has a bit for each lane where the variance is not above digits *
+  // inverse of the squares that it began with. Cost: 2 additions a (sample, lane).
+  unsigned (*part_moments)(const double* rows, const std::int32_t* samples, std::size_t n,
+                           const double* centre, const double* sum, const double* squares,
+                           double inverse, double digits, double* mean, double* variance);
 
   // Of lanes: halves = 1 / 2 (variance + smoothing), logs = log(variance + smoothing) / 2.
   // Cost: a division and a logarithm of some 25 operations a lane.
   void (*gaussian_weights)(const double* variance, double smoothing, double* halves, double* logs);
+
+  // Of the classes whose weight is not 0, [n_classes][lanes] each: variances become halves (times
+  // inverse^2, where given), and logs += those of gaussian_weights, less the least of the classes.
+  // In lanes past n_lanes means and halves become 0. scratch[n_classes][lanes].
+  void (*weigh_parts)(double* mean, double* variance, const double* class_weights,
+                      std::size_t n_classes, double smoothing, const double* inverse,
+                      std::size_t n_lanes, double* scratch, double* logs);
 
   // out[k] = (x - mean)^2 halves + start for n samples; where slopes is given, slopes[k] is the
   // first of that times 2 halves, and steepest the greatest of them. Cost: 4 operations a (sample, lane).
   void (*gaussian_terms)(const double* values, const std::int32_t* samples, std::size_t n,
                          const double* mean, const double* halves, const double* start, double* out,
                          double* slopes, double* steepest);
+
+  // sums[k] += (x - mean)^2 factor for n samples, by lanes, of blocks of features one after the
+  // other: values[block][sample][lanes] at a stride, means and factors[block][lanes] at another.
+  // Cost: 4 operations a (sample, lane); limit: two vectors of those a cycle.
+  void (*add_parts)(const double* values, std::size_t n_blocks, std::size_t stride,
+                    const double* means, const double* factors, std::size_t part_stride,
+                    const std::int32_t* samples, std::size_t n, double* sums);
 };
 
 }  // namespace bitsieve

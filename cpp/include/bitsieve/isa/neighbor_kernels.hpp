@@ -66,8 +66,20 @@ struct NeighborKernels {
                       const float* spread, const FlipVotes& votes, std::int32_t* counts,
                       std::uint16_t* unsure);
 
+  // The same masks, whose nearest 1 to vote_neighbors are named instead: for neighbor s of test t
+  //   places[(t * n_neighbors + s) * flip_lanes + lane]
+  // is its place among votes.candidates, nearest first. Unsure: which they are is left open, or one
+  // stands at place 255 or later; unordered: their order. Places are carried in the last 8 bits of a
+  // distance, so that 2^-13 of it is left open. Counters are splits where n_classes is 1; codes,
+  // n_counters and hits_only are not read.
+  // Cost: as flips_votes a pair; n_neighbors * 4 a test.
+  void (*flips_places)(const float* values, const float* sign, const float* margin,
+                       const float* spread, const FlipVotes& votes, float* places,
+                       std::uint16_t* unsure, std::uint16_t* unordered);
+
   // The sum over k < m of ((a[k] - b[k]) * factors[k])^2, without factors where they are null: eight
-  // partial sums by k modulo 8, added pairwise, each operation rounded (ExactDistance).
+  // partial sums by k modulo 8, added pairwise, each operation rounded (ExactDistance). Zeros at the
+  // end of both rows change no bit: a multiple of 8 is soonest done.
   // Cost: a vector of eight at a time. Limit: the latency of an addition.
   double (*squared_distance)(const double* a, const double* b, const double* factors,
                              std::size_t m);
