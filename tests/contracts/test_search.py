@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitsieve.search import BinarySPSASearch, ExhaustiveMaskSearch, RandomMaskSearch
+from bitsieve.search import (
+    BinarySPSASearch,
+    ExhaustiveMaskSearch,
+    FixedSizeMaskSearch,
+    RandomMaskSearch,
+)
 from bitsieve.testing import check_search
 
 # Name to the class and the options that make it; each entry is a variant of the others.
@@ -18,6 +23,11 @@ SEARCHES: dict[str, tuple[Any, dict[str, Any]]] = {
     "spsa, one feature": (BinarySPSASearch, {"n_features_to_select": 1}),
     "spsa, all may win": (BinarySPSASearch, {"admit_perturbed": True, "stop_when_decided": True}),
     "exhaustive, up to 1 feature": (ExhaustiveMaskSearch, {"max_size": 1, "n_asked": 3}),
+    "swaps": (FixedSizeMaskSearch, {"size": 1, "n_asked": 30}),
+    "swaps, best pairs and kicks": (
+        FixedSizeMaskSearch,
+        {"size": 1, "moves": "best_pairs", "n_paired": 1, "n_kicks": 2},
+    ),
     "random": (RandomMaskSearch, {}),
     "random, one feature": (RandomMaskSearch, {"max_size": 1, "n_asked": 1}),
 }

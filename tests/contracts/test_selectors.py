@@ -34,6 +34,10 @@ SELECTORS: list[Any] = [
     bitsieve.EnsembleRanker(SelectKBest(f_classif, k=1), n_bootstraps=3),
     bitsieve.FCBF(),
     bitsieve.FCBF(discretization="mean_sd", threshold=0.01),
+    bitsieve.FixedSizeSearch(KNeighborsClassifier(1), cv=2),
+    bitsieve.FixedSizeSearch(
+        KNeighborsClassifier(1), cv=2, start="random", moves="best_pairs", n_paired=2, n_kicks=2
+    ),
     bitsieve.GramSchmidt(),
     bitsieve.GramSchmidt(probe_risk=0.3),
     bitsieve.InformationSelector(),

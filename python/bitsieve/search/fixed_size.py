@@ -14,7 +14,7 @@ from bitsieve._checks import seed as check_seed
 from bitsieve._random import Random, Stream
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Scores, State
-from bitsieve.search.starts import vector
+from bitsieve.search.starts import members_of, vector
 from bitsieve.search.swaps import Best, Pairs
 
 __all__ = ["FixedSizeMaskSearch", "Moves"]
@@ -45,14 +45,14 @@ class FixedSizeMaskSearch:
     start : array-like of bool, shape (n_features,), or Masks of one, optional
         The first mask, with ``size`` features; by default it is drawn.
     priority : array-like of float, shape (n_features,), optional
-        Decides between equal swaps: of the features that leave, that of the lowest priority, then of
-        those that come, that of the highest. By default, and where priorities are equal, the lowest
-        index.
+        Decides between equal swaps: of the features that leave that of the lowest priority, then
+        of those that come that of the highest. By default, and where priorities are equal, the
+        lowest index.
     moves : {"swaps", "best_pairs"}
         All size * (n_features - size) swaps; or the ``n_paired`` best features to add, each paired
         with the ``n_paired`` best to drop, which takes one pass of adds, one of drops (none where
-        they are no more than ``n_paired``) and one of at most n_paired**2 swaps. Between equal pairs
-        the better drop decides, then the better add.
+        they are no more than ``n_paired``) and one of at most n_paired**2 swaps. Between equal
+        pairs the better drop decides, then the better add.
     n_paired : int
     n_candidates : int, optional
         Only so many features, those of the highest priority, may come. By default all.
@@ -107,7 +107,7 @@ class FixedSizeMaskSearch:
         p = self._n_features = check_int("n_features", n_features, 1)
         self._size = check_int("size", size, 1, p)
         self._seed = check_seed("seed", seed)
-        self._start = None if start is None else _members_of(start, p, self._size)
+        self._start = None if start is None else members_of(start, p, self._size)
         self._priority = None if priority is None else vector("priority", priority, p)
         if self._priority is not None:
             self._priority.setflags(write=False)
@@ -180,7 +180,7 @@ class FixedSizeMaskSearch:
         base = self._masks_of(self._mask)
         if self._phase == "swaps":
             leave, come = self._pairs().part(self._part)
-            return _swaps(base, leave, come)
+            return Masks.swaps(base, out=leave, in_=come)
         return Masks.neighbors(base.words, self._n_features, self._flips())
 
     def eligible(self) -> NDArray[np.bool_]:
@@ -226,7 +226,7 @@ class FixedSizeMaskSearch:
 
     def feature_scores(self) -> NDArray[np.float64]:
         """Return 1 for the features of the answer, and below 1 more for the higher priority."""
-        scores = self.recommend().to_bool()[0].astype(np.float64)
+        scores: NDArray[np.float64] = self.recommend().to_bool()[0].astype(np.float64)
         if self._priority is not None:
             p = self._n_features
             scores[np.argsort(-self._priority, kind="stable")] += np.arange(p - 1, -1, -1) / p
@@ -244,8 +244,7 @@ class FixedSizeMaskSearch:
         if math.isnan(self._best_score) or score > self._best_score:
             self._best, self._best_score = self._mask, score
         self._clear()
-        leave, come = self._features()
-        if not len(come):
+        if not len(self._features()[1]):
             self._leave_optimum()
         elif self._moves == "swaps":
             self._phase = "swaps"
@@ -417,7 +416,7 @@ class FixedSizeMaskSearch:
             or math.isinf(score)
             or math.isinf(best_score)
             or (math.isnan(score) and phase not in ("measure",))
-            or (phase == "swaps" and found.is_one and not (found.out in masks[0]))
+            or (phase == "swaps" and found.is_one and found.out not in masks[0])
         ):
             raise ValueError("the state is none that a search of swaps gets to")
         self._clear()
@@ -434,12 +433,6 @@ class FixedSizeMaskSearch:
         )
 
 
-def _swaps(base: Masks, leave: Positions, come: Positions) -> Masks:
-    pairs = np.empty((len(leave), len(come), 2), dtype=np.int64)
-    pairs[:, :, 0], pairs[:, :, 1] = leave[:, None], come
-    return Masks.from_flips(base, np.arange(0, pairs.size + 1, 2), pairs.reshape(-1))
-
-
 def _swaps_of_a_kick(kick_size: float, size: int) -> int:
     if is_whole(kick_size):
         return min(size, check_int("kick_size", kick_size, 1))
@@ -449,23 +442,10 @@ def _swaps_of_a_kick(kick_size: float, size: int) -> int:
     return max(1, round(fraction * size))
 
 
-def _members_of(start: ArrayLike | Masks, n_features: int, size: int) -> Positions:
-    array = start.to_bool() if isinstance(start, Masks) else np.asarray(start)
-    if isinstance(start, Masks) and len(array) == 1:
-        array = array[0]
-    if array.dtype != np.bool_ or array.shape != (n_features,):
-        raise ValueError(
-            f"start must be one mask of {n_features} features, got {array.dtype} of shape "
-            f"{array.shape}"
-        )
-    members = np.flatnonzero(array).astype(np.int64)
-    if len(members) != size:
-        raise ValueError(f"start must have {size} features, got {len(members)}")
-    return members
-
-
 def _features_in(given: Any, name: str, n_features: int) -> Positions:
     features = np.array(given, dtype=np.int64)
-    if features.ndim != 1 or (features.size and not 0 <= features.min() <= features.max() < n_features):
+    if features.ndim != 1 or (
+        features.size and not 0 <= features.min() <= features.max() < n_features
+    ):
         raise ValueError(f"the state's {name} holds no features")
     return features

@@ -104,6 +104,10 @@ class Best:
         score = float(state["found_score"])
         out = check_int("found_out", state["found_out"], -1)
         into = check_int("found_into", state["found_into"], -1)
-        if math.isnan(score) or score == math.inf or len({out < 0, into < 0, score == -math.inf}) > 1:
+        if (
+            math.isnan(score)
+            or score == math.inf
+            or len({out < 0, into < 0, score == -math.inf}) > 1
+        ):
             raise ValueError(f"no swap is {out} for {into} with the score {score}")
         return cls(score, out, into)

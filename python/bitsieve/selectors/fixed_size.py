@@ -159,7 +159,7 @@ class FixedSizeSearch(SearchSelector):
     >>> X, y = load_wine(return_X_y=True)
     >>> selector = FixedSizeSearch(KNeighborsClassifier(1), n_features_to_select=4)
     >>> selector.fit(X, y).get_support(indices=True)
-    array([0, 6, 9, 10])
+    array([ 5,  6,  9, 11])
     """
 
     _CHOOSE = "recommended"
