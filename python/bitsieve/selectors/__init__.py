@@ -11,6 +11,8 @@
 Searches: ``_base.py`` has everything that all share (validation, tags, fit, fitted attributes).
 
     spsa.py          BinarySPSA: its own parameters, and the search that they make
+    exhaustive.py    ExhaustiveSearch: every subset
+    random_search.py RandomSearch: subsets at random
     fixed_size.py    FixedSizeSearch: swaps at a given size
     _space.py        what moves: free features and groups; _features.py: as users name them
     _penalty.py      a fitness that charges for features; _restarts.py: the best of several seeds
@@ -38,9 +40,11 @@ from bitsieve.selectors.auto import AutoSelector
 from bitsieve.selectors.cfs import CFS
 from bitsieve.selectors.discretizer import Discretizer
 from bitsieve.selectors.ensemble import EnsembleRanker
+from bitsieve.selectors.exhaustive import ExhaustiveSearch
 from bitsieve.selectors.fcbf import FCBF
 from bitsieve.selectors.fixed_size import FixedSizeSearch
 from bitsieve.selectors.information import MRMR, InformationSelector
+from bitsieve.selectors.random_search import RandomSearch
 from bitsieve.selectors.relief import Relief, ReliefF, RReliefF, TuRF
 from bitsieve.selectors.spsa import BinarySPSA
 from bitsieve.selectors.surf import SURF, MultiSURF, MultiSURFStar, SURFStar, SWRFStar
@@ -55,12 +59,14 @@ __all__ = [
     "BinarySPSA",
     "Discretizer",
     "EnsembleRanker",
+    "ExhaustiveSearch",
     "FixedSizeSearch",
     "GramSchmidt",
     "InformationSelector",
     "MultiSURF",
     "MultiSURFStar",
     "RReliefF",
+    "RandomSearch",
     "RankAggregation",
     "Relief",
     "ReliefF",
