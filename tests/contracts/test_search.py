@@ -13,6 +13,7 @@ from bitsieve.search import (
     ExhaustiveMaskSearch,
     FixedSizeMaskSearch,
     RandomMaskSearch,
+    SequentialSearch,
 )
 from bitsieve.testing import check_search
 
@@ -22,6 +23,14 @@ SEARCHES: dict[str, tuple[Any, dict[str, Any]]] = {
     "spsa, gain of the paper": (BinarySPSASearch, {"gain": "paper"}),
     "spsa, one feature": (BinarySPSASearch, {"n_features_to_select": 1}),
     "spsa, all may win": (BinarySPSASearch, {"admit_perturbed": True, "stop_when_decided": True}),
+    "sequential": (SequentialSearch, {}),
+    "sequential, backward": (SequentialSearch, {"direction": "backward"}),
+    "sequential, floating": (SequentialSearch, {"floating": True}),
+    "sequential, floating, strict": (SequentialSearch, {"floating": "mlxtend"}),
+    "sequential, rounds": (SequentialSearch, {"plus_l_minus_r": (3, 1)}),
+    "sequential, several at a time": (SequentialSearch, {"step": 3}),
+    "sequential, until it stalls": (SequentialSearch, {"tol": 0.1}),
+    "sequential, patient": (SequentialSearch, {"patience": 2}),
     "exhaustive, up to 1 feature": (ExhaustiveMaskSearch, {"max_size": 1, "n_asked": 3}),
     "swaps": (FixedSizeMaskSearch, {"size": 1, "n_asked": 30}),
     "swaps, best pairs and kicks": (

@@ -14,6 +14,8 @@ Searches: ``_base.py`` has everything that all share (validation, tags, fit, fit
     exhaustive.py    ExhaustiveSearch: every subset
     random_search.py RandomSearch: subsets at random
     fixed_size.py    FixedSizeSearch: swaps at a given size
+    sequential.py    SequentialFeatureSelector; what it found of each size: _sizes.py
+    _cost.py         what a search takes where no kernel serves
     _space.py        what moves: free features and groups; _features.py: as users name them
     _penalty.py      a fitness that charges for features; _restarts.py: the best of several seeds
     _starts.py       scores of a filter, by its name, to start from
@@ -46,6 +48,7 @@ from bitsieve.selectors.fixed_size import FixedSizeSearch
 from bitsieve.selectors.information import MRMR, InformationSelector
 from bitsieve.selectors.random_search import RandomSearch
 from bitsieve.selectors.relief import Relief, ReliefF, RReliefF, TuRF
+from bitsieve.selectors.sequential import SequentialFeatureSelector
 from bitsieve.selectors.spsa import BinarySPSA
 from bitsieve.selectors.surf import SURF, MultiSURF, MultiSURFStar, SURFStar, SWRFStar
 from bitsieve.selectors.univariate import GramSchmidt, UnivariateSelector
@@ -72,6 +75,7 @@ __all__ = [
     "ReliefF",
     "SURFStar",
     "SWRFStar",
+    "SequentialFeatureSelector",
     "TuRF",
     "UnivariateSelector",
 ]
