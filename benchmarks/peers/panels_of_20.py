@@ -78,6 +78,15 @@ METHODS = {
     "swaps from mRMR, tol 0.01": lambda: swaps(start="mrmr", tol=0.01),
     "swaps from ReliefF, 5 repeats": lambda: swaps(start="relieff", n_repeats=5),
     "swaps from mRMR, 5 repeats": lambda: swaps(start="mrmr", n_repeats=5),
+    "swaps from ReliefF, 200 candidates, 5 repeats": lambda: swaps(
+        start="relieff", n_candidates=200, n_repeats=5
+    ),
+    "swaps from mRMR, 200 candidates, 5 repeats": lambda: swaps(
+        start="mrmr", n_candidates=200, n_repeats=5
+    ),
+    "swaps of LDA from mRMR, 200 candidates, 5 repeats": lambda: swaps(
+        estimator=shrunken(), start="mrmr", n_candidates=200, n_repeats=5
+    ),
     "best pairs from ReliefF": lambda: swaps(start="relieff", moves="best_pairs"),
     "best pairs from ReliefF, 5 repeats": lambda: swaps(
         start="relieff", moves="best_pairs", n_repeats=5

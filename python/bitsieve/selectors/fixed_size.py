@@ -69,6 +69,9 @@ class FixedSizeSearch(SearchSelector):
         Features that are always in or never: positions, names (of a data frame), or a boolean mask.
     feature_groups : list of array-like or None, default None
         Features that come and go together, a list for each group; what is in none is alone.
+    size_penalty : float, default 0.0
+        What each selected feature costs the search, in the unit of the scores. All that it decides
+        is between groups of several sizes. The scores that are reported are without it.
     max_evaluations : int or None, default None
         Limit on the number of evaluations.
     max_time : float or None, default None
@@ -185,6 +188,7 @@ class FixedSizeSearch(SearchSelector):
         forced_features: ArrayLike | None = None,
         forbidden_features: ArrayLike | None = None,
         feature_groups: Sequence[ArrayLike] | None = None,
+        size_penalty: float = 0.0,
         max_evaluations: int | None = None,
         max_time: float | None = None,
         random_state: Any = None,
@@ -212,6 +216,7 @@ class FixedSizeSearch(SearchSelector):
         self.forced_features = forced_features
         self.forbidden_features = forbidden_features
         self.feature_groups = feature_groups
+        self.size_penalty = size_penalty
         self.max_evaluations = max_evaluations
         self.max_time = max_time
         self.random_state = random_state
