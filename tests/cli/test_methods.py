@@ -329,7 +329,7 @@ def test_fixed_exchanges_features_until_none_is_better(table: Path, tmp_path: Pa
     for start in ("f", "random"):
         done = _run(
             "select", "t.csv", "-t", "y", "--out", start, "--method", "fixed", "--n-features", "3",
-            "--start", start, "--outer-folds", "0", "-q", "--seed", "1",
+            "--start", start, "--outer-folds", "0", "-q", "--seed", "1", "--repeats", "1",
         )  # fmt: skip
         assert done.exit_code == 0, done.stderr
         results = _record(start)["results"]
@@ -339,4 +339,7 @@ def test_fixed_exchanges_features_until_none_is_better(table: Path, tmp_path: Pa
         one = KNeighborsClassifier(1)
         scores = [cross_val_score(one, X[:, subset], y, cv=5).mean() for subset in near]
         assert max(scores) <= results["observed_score"] + 1e-12
-    assert "same" in _refused("--method", "fixed", "--n-features", "3", "--restarts", "2")
+    words = ["--method", "fixed", "--n-features", "3", "--restarts", "2", "--start", "f", *_SMALL]
+    done = _run("select", "t.csv", "-t", "y", "--out", "out", "-q", *words)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "--restarts 2 searches from one start without kicks are the same" in done.stderr

@@ -37,7 +37,7 @@ def hidden() -> tuple[np.ndarray, np.ndarray]:
 
 
 def fit(data: Any, estimator: Any = None, **options: Any) -> FixedSizeSearch:
-    options = {"random_state": 0, "n_jobs": 1, **options}
+    options = {"random_state": 0, "n_jobs": 1, "start": "f", "n_repeats": 1, **options}
     return FixedSizeSearch(estimator or KNeighborsClassifier(1), **options).fit(*data)
 
 
@@ -75,6 +75,19 @@ def test_its_scores_are_those_of_scikit_learn(wine: Any) -> None:
     assert found.observed_score_ == pytest.approx(
         cross_val_score(KNeighborsClassifier(1), X, y, cv=cv).mean(), abs=1e-12
     )
+
+
+def test_five_repeats_of_a_number_of_folds_and_one_of_a_splitter(wine: Any) -> None:
+    X, y = wine
+    limit = {"n_features_to_select": 3, "start": [0, 4, 7], "max_evaluations": 1}
+    for cv, n_repeats, same in ((5, "auto", 5), (5, 1, 1), (StratifiedKFold(3), "auto", 1)):
+        found = fit(wine, cv=cv, n_repeats=n_repeats, **limit)
+        fitness = compile_fitness(
+            KNeighborsClassifier(1), X, y, cv=cv, n_repeats=same, resample=False, random_state=0
+        )
+        assert found.observed_score_ == fitness.evaluate(found.support_[None])[0]
+        assert found.n_repeats == n_repeats
+    assert FixedSizeSearch(GaussianNB()).n_repeats == "auto"
 
 
 def test_finds_a_pair_of_which_neither_tells_anything(hidden: Any) -> None:
@@ -182,6 +195,7 @@ def test_ctrl_c_keeps_the_best_and_a_stored_run_goes_on(wine: Any, tmp_path: Any
         KNeighborsClassifier(1),
         **options,
         random_state=0,
+        n_repeats=1,
         n_jobs=1,
         checkpoint=tmp_path,
         callbacks=[strike],
@@ -207,6 +221,7 @@ def test_what_is_refused(wine: Any) -> None:
         ({"moves": "some"}, "moves must be"),
         ({"n_restarts": 3}, "n_restarts=3 searches from one start without kicks are the same"),
         ({"start": "random", "n_candidates": 5}, "n_candidates=5 are the best of a filter"),
+        ({"n_repeats": "many"}, "n_repeats must be 'auto' or a whole number, got 'many'"),
         ({"tol": -0.1}, "tol must be a finite number from 0 on"),
         ({"kick_size": 0.0, "n_kicks": 1}, "kick_size must be"),
     ):

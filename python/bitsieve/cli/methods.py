@@ -291,7 +291,7 @@ METHODS = (
         does="exchanges features of a panel of one size, from a filter's best on",
         selector="FixedSizeSearch",
         options={**SEARCHES, **_RESTARTS, **_START},
-        defaults=_ON_FIXED_FOLDS,
+        defaults={**_ON_FIXED_FOLDS, "repeats": 5},
         starts=("random",),
         instead={
             **_OF_AUTO,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from bitsieve.selectors._space import Space
 
 __all__ = ["FixedSizeSearch"]
 
-_N_FEATURES = 10
+_N_FEATURES, _N_REPEATS = 10, 5
 _N_ASKED, _N_ASKED_SLOWLY = 500_000, 1_000  # masks of a batch, with a kernel and without
 
 
@@ -36,7 +37,7 @@ class FixedSizeSearch(SearchSelector):
     n_features_to_select : int, float or None, default None
         Features of the selection: a number, or a fraction of all that may be selected. Forced
         features count, and a group counts as one. None selects 10 (all where there are fewer).
-    start : str or array-like, default "f"
+    start : str or array-like, default "mrmr"
         Where the search begins: the name of a filter (:mod:`bitsieve.filters.named`), of which the
         best features are taken and which then decides between equal swaps; "random"; or as many
         features as are to be selected, as a boolean mask, positions or names.
@@ -60,9 +61,10 @@ class FixedSizeSearch(SearchSelector):
     cv : int or splitter, default 5
         Folds that a mask is measured on, scikit-learn's where it is a number. One set of them
         serves the whole search, since scores of different batches are compared.
-    n_repeats : int, default 1
-        Repeats of a number of folds, shuffled; more of them make a swap that only fits the folds
-        less likely, at their cost.
+    n_repeats : int or "auto", default "auto"
+        Repeats of a number of folds, shuffled: 5 by default, none of a splitter, which repeats
+        itself. On one set of folds the best of thousands of swaps is mostly one that fits the
+        folds, and predicts no better.
     scoring : str, callable or None, default None
         Any scorer of scikit-learn, greater is better; None means the estimator's own score.
     forced_features, forbidden_features : array-like or None, default None
@@ -174,7 +176,7 @@ class FixedSizeSearch(SearchSelector):
         estimator: Any,
         *,
         n_features_to_select: float | None = None,
-        start: str | ArrayLike = "f",
+        start: str | ArrayLike = "mrmr",
         moves: Literal["swaps", "best_pairs"] = "swaps",
         n_paired: int = 20,
         n_candidates: int | None = None,
@@ -183,7 +185,7 @@ class FixedSizeSearch(SearchSelector):
         kick_size: float = 0.2,
         n_restarts: int = 1,
         cv: Any = 5,
-        n_repeats: int = 1,
+        n_repeats: int | str = "auto",
         scoring: Any = None,
         forced_features: ArrayLike | None = None,
         forbidden_features: ArrayLike | None = None,
@@ -211,7 +213,7 @@ class FixedSizeSearch(SearchSelector):
         self.kick_size = kick_size
         self.n_restarts = n_restarts
         self.cv = cv
-        self.n_repeats = n_repeats
+        self.n_repeats = n_repeats  # type: ignore[assignment]
         self.scoring = scoring
         self.forced_features = forced_features
         self.forbidden_features = forbidden_features
@@ -250,6 +252,18 @@ class FixedSizeSearch(SearchSelector):
     @property
     def _is_random(self) -> bool:
         return isinstance(self.start, str) and self.start == "random"
+
+    def _make_fitness(
+        self, table: Table, key: int | None, *, groups: Any, sample_weight: Any
+    ) -> Any:
+        ours = self
+        if isinstance(self.n_repeats, str):
+            check_choice("n_repeats", self.n_repeats, ("auto",), instead="or a whole number")
+            ours = copy(self)
+            ours.n_repeats = _N_REPEATS if self.cv is None or is_whole(self.cv) else 1
+        return super(FixedSizeSearch, ours)._make_fitness(
+            table, key, groups=groups, sample_weight=sample_weight
+        )
 
     def _search(self, table: Table, space: Space, fitness: Any, key: int | None) -> None:
         is_slow = getattr(fitness, "kernel", None) is None
