@@ -233,6 +233,12 @@ _OF_AUTO = {
     "covariates": "",
 }
 _FEWER = "--max-evaluations says how many subsets are measured"
+_SEQUENTIAL = {**SEARCHES, **_START, "patience": "patience"}
+_BY_SIZE = {
+    **_OF_AUTO,
+    "restarts": "nothing in it is random",
+    "max-iter": "--n-features says where it ends",
+}
 _PLANNED = "--quick, --thorough and --time say how much is compared"
 
 #: The methods of the command, the default first.
@@ -269,6 +275,21 @@ METHODS = (
             **_OF_AUTO,
             "quick": "--max-iter shortens it",
             "thorough": "--max-iter and --patience 0 lengthen it",
+        },
+    ),
+    Method(
+        name="sequential",
+        does="adds features one by one (half of them without --n-features)",
+        selector="SequentialFeatureSelector",
+        aliases=("sfs",),
+        options={**SEARCHES, **_START},
+        defaults=_ON_FIXED_FOLDS,
+        has_range=True,
+        instead={
+            **_OF_AUTO,
+            "restarts": "nothing in it is random",
+            "max-iter": "--n-features ends it",
+            "patience": "--n-features ends it",
         },
     ),
     Method(
@@ -317,6 +338,28 @@ METHODS = (
             "start": "each subset is drawn anew",
             "max-iter": _FEWER,
         },
+    ),
+    Method(
+        name="sequential",
+        does="adds the best feature, up to --n-features or while the score gains 0.001",
+        selector="SequentialFeatureSelector",
+        aliases=("sfs",),
+        options=_SEQUENTIAL,
+        defaults=_ON_FIXED_FOLDS,
+        settings={"tol": 0.001},
+        has_range=True,
+        instead=_BY_SIZE,
+    ),
+    Method(
+        name="floating",
+        does="does the same, and takes features back where that is better",
+        selector="SequentialFeatureSelector",
+        aliases=("sffs",),
+        options=_SEQUENTIAL,
+        defaults=_ON_FIXED_FOLDS,
+        settings={"tol": 0.001, "floating": True},
+        has_range=True,
+        instead=_BY_SIZE,
     ),
 )  # fmt: skip
 

@@ -347,7 +347,7 @@ NFeatures = Annotated[
         metavar="SIZE",
         help="Size of the panel, or a range of sizes such as 5-30 (only "
         f"{joined([method.name for method in METHODS if method.has_range])}); forced features "
-        "count, a group counts as one. The search is free if not given.",
+        "count, a group counts as one. If not given, the method decides.",
         rich_help_panel=_OF_SEARCHES,
     ),
 ]
