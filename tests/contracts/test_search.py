@@ -11,6 +11,7 @@ import pytest
 from bitsieve.search import (
     BinarySPSASearch,
     ExhaustiveMaskSearch,
+    FixedSizeMaskSearch,
     RandomMaskSearch,
     SequentialSearch,
     StochasticLocalMaskSearch,
@@ -32,6 +33,11 @@ SEARCHES: dict[str, tuple[Any, dict[str, Any]]] = {
     "sequential, until it stalls": (SequentialSearch, {"tol": 0.1}),
     "sequential, patient": (SequentialSearch, {"patience": 2}),
     "exhaustive, up to 1 feature": (ExhaustiveMaskSearch, {"max_size": 1, "n_asked": 3}),
+    "swaps": (FixedSizeMaskSearch, {"size": 1, "n_asked": 30}),
+    "swaps, best pairs and kicks": (
+        FixedSizeMaskSearch,
+        {"size": 1, "moves": "best_pairs", "n_paired": 1, "n_kicks": 2},
+    ),
     "random": (RandomMaskSearch, {}),
     "local": (StochasticLocalMaskSearch, {}),
     "local, adaptive": (StochasticLocalMaskSearch, {"preset": "adaptivesls"}),

@@ -38,6 +38,10 @@ SELECTORS: list[Any] = [
     bitsieve.ExhaustiveSearch(GaussianNB(), cv=2, n_features_to_select=1, n_jobs=1),
     bitsieve.FCBF(),
     bitsieve.FCBF(discretization="mean_sd", threshold=0.01),
+    bitsieve.FixedSizeSearch(KNeighborsClassifier(1), cv=2),
+    bitsieve.FixedSizeSearch(
+        KNeighborsClassifier(1), cv=2, start="random", moves="best_pairs", n_paired=2, n_kicks=2
+    ),
     bitsieve.GramSchmidt(),
     bitsieve.GramSchmidt(probe_risk=0.3),
     bitsieve.InformationSelector(),

@@ -14,6 +14,7 @@ Searches: ``_base.py`` has everything that all share (validation, tags, fit, fit
     local.py         StochasticLocalSearch
     exhaustive.py    ExhaustiveSearch: every subset
     random_search.py RandomSearch: subsets at random
+    fixed_size.py    FixedSizeSearch: swaps at a given size
     sequential.py    SequentialFeatureSelector; what it found of each size: _sizes.py
     _cost.py         what a search takes where no kernel serves
     _space.py        what moves: free features and groups; _features.py: as users name them
@@ -47,6 +48,7 @@ from bitsieve.selectors.discretizer import Discretizer
 from bitsieve.selectors.ensemble import EnsembleRanker
 from bitsieve.selectors.exhaustive import ExhaustiveSearch
 from bitsieve.selectors.fcbf import FCBF
+from bitsieve.selectors.fixed_size import FixedSizeSearch
 from bitsieve.selectors.information import MRMR, InformationSelector
 from bitsieve.selectors.local import StochasticLocalSearch
 from bitsieve.selectors.random_search import RandomSearch
@@ -67,6 +69,7 @@ __all__ = [
     "Discretizer",
     "EnsembleRanker",
     "ExhaustiveSearch",
+    "FixedSizeSearch",
     "GramSchmidt",
     "InformationSelector",
     "MultiSURF",
