@@ -120,7 +120,8 @@ def test_select_prints_the_numbers_and_what_they_are(table: Path, out: Path) -> 
     done = _run("select", table, "--target", "out come", "--out", out, *_QUICK)
     assert done.exit_code == 0, done.output
     text = " ".join(done.stdout.split())
-    assert text.startswith("40 samples (sick 20, well 20), 8 features expr.csv")
+    head = "40 samples (sick 20, well 20), 8 features kernel 'knn' evaluates each mask expr.csv"
+    assert text.startswith(head)
     assert "expr.csv: 40 samples, 8 features; bspsa with 1nn" in text
     assert "of 8 [red]first[/red]" in text
     assert "neither may be published" in text
@@ -437,7 +438,7 @@ def test_bad_tables_are_one_line_and_exit_code_2(
         (["-t", "out come", "--dataset", "iris"], "either a FILE with --target, or --dataset"),
         (["-t", "out come", "--estimator", "2nm"], "known are 1nn, 3nn, 5nn"),
         (["-t", "out come", "--estimator", "knn:0"], "known are 1nn, 3nn, 5nn"),
-        (["-t", "out come", "--method", "sps"], "known methods: auto, bspsa"),
+        (["-t", "out come", "--method", "sps"], "known methods: auto, bspsa, "),
         (["-t", "out come", "--scoring", "acuracy"], "did you mean 'accuracy'"),
         (["-t", "out come", "--n-features", "9"], "more than the 8 features"),
         (["-t", "out come", "--outer-folds", "1"], "--outer-folds must be 0 (none) or at least 2"),

@@ -5,10 +5,10 @@
     python benchmarks/papers/bspsa_start.py --sets singh,su,west  # the half to confirm by
     python benchmarks/papers/bspsa_start.py --sets khan --variants "plain,second" --size 0
 
-1-NN, no scaler, stratified outer folds, shuffled anew in each repeat; the selection, its filter with
-it, sees the training part alone. "error" is the percentage of wrong test samples; "folds" the mean
-Jaccard index of two selections of the same repeat, "seeds" that of two on the same training part
-(repeat 0, fold 0, seeds 0 to 3). A row of each selection goes to
+1-NN, no scaler, stratified outer folds, shuffled anew in each repeat; the selection sees the
+training part alone, and so does its filter. "error" is the percentage of wrong test samples;
+"folds" the mean Jaccard index of two selections of the same repeat, "seeds" that of two on the same
+training part (repeat 0, fold 0, seeds 0 to 3). A row of each selection goes to
 benchmarks/results/bspsa_start.jsonl, and one that is there is not made again.
 """
 
@@ -109,7 +109,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     keys = ("set", "variant", "size", "max_iter", "repeat", "fold", "seed")
     known = {tuple((row := json.loads(line))[k] for k in keys): row for line in lines}
     print(
-        f"{'':<12}{'start':<15}{'error %':>9}{'folds':>8}{'seeds':>8}{'size':>8}{'observed %':>12}{'s':>8}"
+        f"{'':<12}{'start':<15}{'error %':>9}{'folds':>8}{'seeds':>8}{'size':>8}{'observed %':>12}"
+        f"{'s':>8}"
     )
     for name in options.sets.split(","):
         X, y = load(name)
@@ -141,8 +142,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             observed = np.mean([row["observed"] for row in folds])
             seconds = np.mean([row["seconds"] for row in rows])
             print(
-                f"{name:<12}{variant:<15}{100 * error:>9.2f}{overlap:>8.3f}{among:>8.3f}{size:>8.0f}"
-                f"{100 * observed:>12.2f}{seconds:>8.2f}",
+                f"{name:<12}{variant:<15}{100 * error:>9.2f}{overlap:>8.3f}{among:>8.3f}"
+                f"{size:>8.0f}{100 * observed:>12.2f}{seconds:>8.2f}",
                 flush=True,
             )
 

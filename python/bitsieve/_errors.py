@@ -20,6 +20,7 @@ __all__ = [
     "MissingValues",
     "NumericTarget",
     "TextColumns",
+    "TooFewEvaluations",
     "caused_by",
     "closest",
     "duration",
@@ -57,6 +58,22 @@ class NumericTarget(ValueError):
 
 class TextColumns(ValueError):
     """X holds text or categories where numbers are expected."""
+
+
+class TooFewEvaluations(ValueError):
+    """A limit on evaluations is below the masks of the first iteration.
+
+    Parameters
+    ----------
+    limit : str
+        As the user gave it.
+    n_masks : int
+        Of the first iteration.
+    """
+
+    def __init__(self, limit: str, n_masks: int) -> None:
+        super().__init__(f"{limit} is fewer than the {n_masks} masks of one iteration")
+        self.n_masks = n_masks
 
 
 def caused_by(error: BaseException, kind: type[BaseException]) -> bool:

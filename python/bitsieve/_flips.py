@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["checked_lists", "counts_of", "expand", "rows_of", "rows_with"]
+__all__ = ["are_single", "checked_lists", "counts_of", "expand", "rows_of", "rows_with"]
 
 Words = NDArray[np.uint64]
 Positions = NDArray[np.int64]
@@ -91,6 +91,11 @@ def counts_of(base: NDArray[np.bool_], indptr: Positions, indices: Positions) ->
     return sizes
 
 
+def are_single(indptr: Positions) -> bool:
+    """Whether every list has one flip."""
+    return bool((indptr[1:] - indptr[:-1] == 1).all())
+
+
 def rows_with(flips: Positions, indptr: Positions, indices: Positions) -> Positions:
     """Return the masks that may be the base with these flipped, ascending; hardly any other.
 
@@ -100,8 +105,7 @@ def rows_with(flips: Positions, indptr: Positions, indices: Positions) -> Positi
         Features, each once.
     indptr, indices : int64 arrays
     """
-    lengths = np.diff(indptr)
-    if np.all(lengths == 1):
+    if are_single(indptr):
         return np.flatnonzero(indices == flips[0]) if len(flips) == 1 else np.empty(0, np.int64)
     # What stands twice in a list cancels out in an exclusive or, as it does in the mask.
     mixed = np.concatenate([[np.uint64(0)], np.bitwise_xor.accumulate(_mix(indices))])

@@ -428,6 +428,8 @@ class Masks:
             differs = _core.mask_unpack((self.base ^ wanted)[None], self.n_features)[0]
             flips = np.flatnonzero(differs).astype(np.int64)
             rows = _flips.rows_with(flips, self.indptr, self.indices)
+            if len(flips) == 1 and len(rows) and _flips.are_single(self.indptr):
+                return int(rows[0])
             return next((int(row) for row in rows if self[row] == mask), -1)
         rows = np.flatnonzero((self._words == wanted).all(axis=1))
         return int(rows[0]) if len(rows) else -1

@@ -10,8 +10,10 @@ import pytest
 from each import each
 
 from bitsieve.cli import main
-from bitsieve.cli.methods import check_method
+from bitsieve.cli.methods import KNOWN, METHODS, joined, method_by_name
 from bitsieve.cli.select_options import effort_of, seconds_of, words_of
+
+_SEARCHES = joined(KNOWN[1:])
 
 
 def _refused(*words: str) -> str:
@@ -30,32 +32,39 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_option_of_the_other_method_is_named_with_what_does_the_same() -> None:
     assert _refused("--estimator", "1nn") == (
-        "--estimator is an option of --method bspsa alone (auto chooses the classifier, "
-        "--estimators lda,svm restricts it): leave it out, or give --method bspsa"
+        "--estimator is no option of --method auto (auto chooses the classifier, --estimators "
+        f"lda,svm restricts it): leave it out, or give --method {_SEARCHES}"
     )
     for words in (
         ["--scale", "none"], ["--n-features", "5"], ["--max-iter", "5"], ["--max-time", "5"],
-        ["--patience", "0"],
+        ["--patience", "0"], ["--size-penalty", "0.1"], ["--forced", "x"], ["--forbidden", "x"],
+        ["--feature-groups", "x"], ["--start", "f"], ["--restarts", "2"],
+        ["--max-evaluations", "9"],
     ):  # fmt: skip
         said = _refused("--method", "Auto", *words)
-        assert said.startswith(f"{words[0]} is an option of --method bspsa alone (")
+        owners = [m.name for m in METHODS if words[0].removeprefix("--") in m.options]
+        alone = f"an option of --method {owners[0]} alone ("
+        of = alone if len(owners) == 1 else "no option of --method auto ("
+        assert said.startswith(f"{words[0]} is {of}")
+        assert said.endswith(f"): leave it out, or give --method {joined(owners)}")
     for words in (
         ["--max-features", "5"], ["--selectors", "f"], ["--estimators", "lda"],
         ["--combine", "vote"], ["--parsimony", "1"], ["--stability", "filter"], ["--log", "never"],
         ["--quick"], ["--thorough"], ["--time", "5m"], ["--outer-repeats", "2"],
         ["--restrict", "x"], ["--external", "x"], ["--covariates", "x"],
     ):  # fmt: skip
-        said = _refused("--method", "bspsa", *words)
-        assert said.startswith(f"{words[0]} is an option of --method auto alone")
-        assert said.endswith(": leave it out, or give --method auto")
+        for method in METHODS[1:]:
+            said = _refused("--method", method.name, *words)
+            assert said.startswith(f"{words[0]} is an option of --method auto alone")
+            assert said.endswith(": leave it out, or give --method auto")
     assert not Path("bitsieve-out").exists()
 
 
 def test_an_unknown_method_is_told_before_its_options() -> None:
-    assert "unknown method 'sps'; known methods: auto, bspsa" in _refused(
+    assert f"unknown method 'sps'; known methods: {', '.join(KNOWN)}" in _refused(
         "--method", "sps", "--max-iter", "3"
     )
-    assert check_method("BSPSA") == "bspsa"
+    assert method_by_name("BSPSA").name == "bspsa"
 
 
 @each(

@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitsieve.search import BinarySPSASearch, ExhaustiveMaskSearch, RandomMaskSearch
+from bitsieve.search import (
+    BinarySPSASearch,
+    ExhaustiveMaskSearch,
+    RandomMaskSearch,
+    SequentialSearch,
+)
 from bitsieve.testing import check_search
 
 # Name to the class and the options that make it; each entry is a variant of the others.
@@ -20,6 +25,14 @@ SEARCHES: dict[str, tuple[Any, dict[str, Any]]] = {
     "spsa, second order": (BinarySPSASearch, {"second_order": True}),
     "spsa, halving": (BinarySPSASearch, {"halving_patience": 3}),
     "spsa, all may win": (BinarySPSASearch, {"admit_perturbed": True, "stop_when_decided": True}),
+    "sequential": (SequentialSearch, {}),
+    "sequential, backward": (SequentialSearch, {"direction": "backward"}),
+    "sequential, floating": (SequentialSearch, {"floating": True}),
+    "sequential, floating, strict": (SequentialSearch, {"floating": "mlxtend"}),
+    "sequential, rounds": (SequentialSearch, {"plus_l_minus_r": (3, 1)}),
+    "sequential, several at a time": (SequentialSearch, {"step": 3}),
+    "sequential, until it stalls": (SequentialSearch, {"tol": 0.1}),
+    "sequential, patient": (SequentialSearch, {"patience": 2}),
     "exhaustive, up to 1 feature": (ExhaustiveMaskSearch, {"max_size": 1, "n_asked": 3}),
     "random": (RandomMaskSearch, {}),
     "random, one feature": (RandomMaskSearch, {"max_size": 1, "n_asked": 1}),

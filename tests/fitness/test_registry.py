@@ -153,13 +153,15 @@ def test_the_reason_stays_with_a_fitness() -> None:
         assert kind.__dataclass_params__.frozen
 
 
-def test_the_fall_back_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_evaluates_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     def said(level: int) -> list[str]:
         return [r.getMessage() for r in caplog.records if r.levelno >= level]
 
     caplog.set_level(logging.INFO, logger="bitsieve")
     compile(KNN, X, Y).evaluate(X[:2] > 0)
-    assert not said(logging.INFO)
+    assert said(logging.INFO) == ["kernel 'knn' evaluates each mask"]
+    assert caplog.records[0].kernel == "knn"
+    caplog.clear()
     fitness = compile(Lasso(), X, Y, n_jobs=1)
     fitness.evaluate(X[:2] > 0)
     assert fitness.resampled() is not None

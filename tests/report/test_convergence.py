@@ -108,3 +108,12 @@ def test_pyplot_is_left_alone(tmp_path: Path) -> None:
     before = "matplotlib.pyplot" in sys.modules
     plot_convergence(convergence_info(_history()), tmp_path / "c.png")
     assert ("matplotlib.pyplot" in sys.modules) == before
+
+
+def test_a_search_of_one_iteration_shows_its_point() -> None:
+    """Lines of one point would be invisible, and their axis would have fractions of iterations."""
+    above, below = plot_convergence(convergence_info(_history(1))).axes
+    assert below.get_xlim() == (-0.5, 0.5) == above.get_xlim()
+    assert [below.lines[0].get_marker(), above.lines[0].get_marker()] == ["o", "o"]
+    assert below.get_xticks().tolist() == [0]
+    assert plot_convergence(convergence_info(_history(2))).axes[1].lines[0].get_marker() == ""

@@ -216,6 +216,21 @@ def test_masks_of_another_number_of_units_are_refused() -> None:
         UnitSearch(Forward(2), [0, 1, -1]).widen(Masks.full(3))
 
 
+def test_errors_of_a_run_name_the_search_within() -> None:
+    units, fitness = [0, 1, 1, 2], Planted([True, False, False, True])
+    with pytest.raises(ValueError, match=r"^Moves never stops by itself: give max_iter"):
+        run(UnitSearch(Moves(3), units), fitness)
+    with pytest.raises(ValueError, match="which BinarySPSASearch has not"):
+        run(UnitSearch(BinarySPSASearch(3), units), fitness, max_iter=2, choose="recommended")
+
+    class Mute(Forward):
+        def recommend(self) -> Any:
+            return None
+
+    with pytest.raises(ValueError, match=r"^Mute.recommend\(\) must return Masks"):
+        run(UnitSearch(Mute(3), units), fitness, max_iter=2, choose="recommended")
+
+
 def test_a_million_features_in_bounded_memory() -> None:
     p = 1_000_000
     unit_of = np.where(np.arange(p) % 1000 == 7, -1, np.arange(p))

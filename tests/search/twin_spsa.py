@@ -1,8 +1,8 @@
 """Binary SPSA in plain numpy: slow, and right by inspection.
 
 Delta comes from numpy's own Philox, the recursion from equations 2, 3 and 5 of Aksakalli and
-Malekipirbazari (2016) with the sign of a maximisation. Noise is equation 2 of Maryak and Chin (2008),
-the Hessian equations 2.1 and 2.2 of Spall (2000) in units of scores, where 1 / Delta is Delta.
+Malekipirbazari (2016) with the sign of a maximisation. Noise is that of Maryak and Chin (2008), the
+Hessian that of Spall (2000) in units of scores, where 1 / Delta is Delta.
 """
 
 from __future__ import annotations

@@ -280,6 +280,12 @@ def test_limits_are_for_all_restarts(data: Any) -> None:
     assert found.stop_reason_["max_time"] == pytest.approx(0.2)
     with pytest.raises(ValueError, match="max_evaluations=2 is for all of the n_restarts=3"):
         Toy(max_evaluations=2, n_restarts=3).fit(*data)
+    with pytest.raises(ValueError, match="max_evaluations=8 leaves 2 to each of n_restarts=3, whi"):
+        Toy(max_evaluations=8, n_restarts=3).fit(*data)
+    with pytest.raises(
+        ValueError, match=r"^max_evaluations=2 is fewer than the 3 masks of one ite"
+    ):
+        Toy(max_evaluations=2).fit(*data)
     with pytest.raises(ValueError, match="max_time must be a number of seconds above 0 or None"):
         Toy(max_time="soon", n_restarts=3).fit(*data)  # type: ignore[arg-type]
     for n in (0, 1.5, True, None):

@@ -72,6 +72,38 @@ void MaskFitness::evaluate_flips(const Word* base, const std::int64_t* flips,
   }
 }
 
+void MaskFitness::evaluate_marked(const Word* base, const std::int64_t* flips,
+                                  const std::vector<char>& marked, const TargetSplits& at,
+                                  const Scorer& scorer, int n_threads, double* scores,
+                                  bool* declined) {
+  std::vector<std::size_t> rows;
+  for (std::size_t m = 0; m < marked.size(); ++m) {
+    if (marked[m] != 0) rows.push_back(m);
+  }
+  const std::size_t n_splits = at.splits.n_splits, most = std::min(expanded_masks, most_masks());
+  std::vector<Word> words;
+  std::vector<double> answers;
+  const auto unanswered = std::make_unique<bool[]>(most);
+  for (std::size_t first = 0; first < rows.size(); first += most) {
+    const std::size_t count = std::min(most, rows.size() - first);
+    words.resize(count * n_words_);
+    answers.resize(count * n_splits);
+    const std::vector<std::uint64_t> seeds(count, at.seed);
+    for (std::size_t m = 0; m < count; ++m) {
+      Word* mask = words.data() + m * n_words_;
+      std::copy(base, base + n_words_, mask);
+      flip_bit(mask, static_cast<std::size_t>(flips[rows[first + m]]));
+    }
+    evaluate_batch({words.data(), count, seeds.data(), base, count}, scorer, n_threads,
+                   answers.data(), unanswered.get());
+    for (std::size_t m = 0; m < count; ++m) {
+      const std::size_t row = rows[first + m];
+      std::copy_n(answers.data() + m * n_splits, n_splits, scores + row * n_splits);
+      if (declined != nullptr) declined[row] = unanswered[m];
+    }
+  }
+}
+
 // Masks that share a flip are the neighbors of another base. Writes what belongs to none, or to a
 // neighborhood that the model has no short way for, to `left`, ascending.
 void MaskFitness::evaluate_groups(const Word* base, const std::int64_t* flips,

@@ -5,10 +5,11 @@
     __init__.py  the commands
     options.py   options that several commands take; select_options.py: those of select
     errors.py    errors as one line, exit codes
-    methods.py   the methods of select, and which options belong to which
+    methods.py   the methods of select, a table, and which options belong to which
+    features.py  features that options name, and files of them
     auto.py      one job of --method auto: comparison, outer folds; found.py: its numbers
     finished.py  the page and the files of such a job; elsewhere.py: its external test
-    job.py       one job of --method bspsa: search, outer folds, table and files
+    job.py       one job of any other method: search, outer folds, table and files
     predict.py   the command bitsieve predict; prediction.py its job: a panel on new samples
     rank.py      one ranking job: scores of all features, table and files
     doubts.py    what is warned of before a job starts
@@ -123,7 +124,14 @@ def select(
     estimator: of.Estimator = None,
     scale: of.ScaleOption = None,
     n_features: of.NFeatures = None,
+    size_penalty: of.SizePenalty = None,
+    forced: of.Forced = None,
+    forbidden: of.Forbidden = None,
+    feature_groups: of.FeatureGroups = None,
+    start: of.Start = None,
+    restarts: of.Restarts = None,
     max_iter: of.MaxIter = None,
+    max_evaluations: of.MaxEvaluations = None,
     max_time: of.MaxTime = None,
     patience: of.Patience = None,
     scoring: of.Scoring = None,
@@ -142,38 +150,40 @@ def select(
 
     The honest error is that of nested cross-validation: the whole choice is
     repeated in every outer fold. --method auto compares selectors, sizes and
-    classifiers by inner cross-validation with the selection inside. --method
-    bspsa searches with one classifier, by binary simultaneous perturbation
-    stochastic approximation (Spall 1992; Aksakalli and Malekipirbazari 2016).
-    Writes selection.csv, predictions.csv, run.json and, by auto, panel.json,
-    path.png and calibration.png, by bspsa convergence.png, into the --out
-    folder, and overwrites no other run.
+    classifiers by inner cross-validation with the selection inside; the other
+    methods search with one classifier. Writes selection.csv, predictions.csv,
+    run.json and, by auto, panel.json, path.png and calibration.png, by the
+    others convergence.png, into the --out folder, and overwrites no other run.
     """
     with one_line_errors(), plain_warnings():
-        from bitsieve.cli.methods import check_method, refuse_options_of_others
+        from bitsieve.cli.methods import method_by_name
 
-        name = check_method(method)
-        of_auto: dict[str, object] = {
+        entry = method_by_name(method)
+        typed: dict[str, Any] = {
             "max-features": max_features, "selectors": selectors, "estimators": estimators,
             "combine": combine, "parsimony": parsimony, "stability": stability, "log": log,
             "quick": quick, "thorough": thorough, "time": planned_time,
             "outer-repeats": outer_repeats, "restrict": restrict, "external": external,
             "covariates": covariates,
+            "estimator": estimator, "scale": None if scale is None else scale.value,
+            "n-features": None if n_features is None else of.size_of(n_features),
+            "size-penalty": size_penalty, "forced": None if forced is None else tuple(forced),
+            "forbidden": None if forbidden is None else tuple(forbidden),
+            "feature-groups": feature_groups, "start": start, "restarts": restarts,
+            "max-iter": max_iter, "max-evaluations": max_evaluations, "max-time": max_time,
+            "patience": patience,
+            "scoring": scoring, "cv": cv, "repeats": repeats,
         }  # fmt: skip
-        of_bspsa: dict[str, object] = {
-            "estimator": estimator, "scale": scale, "n-features": n_features,
-            "max-iter": max_iter, "max-time": max_time, "patience": patience,
-        }  # fmt: skip
-        refuse_options_of_others(name, of_auto | of_bspsa)
+        entry.refuse_others(typed)
         common: dict[str, Any] = {
             "file": file, "target": target, "dataset": dataset, "orient": orient.value,
             "index": index, "groups": groups, "drop": tuple(drop or ()),
-            "duplicates": duplicates.value, "decimal": decimal, "method": method, "seed": seed,
+            "duplicates": duplicates.value, "decimal": decimal, "method": entry.name, "seed": seed,
             "n_jobs": jobs, "checkpoint": checkpoint, "out": out, "force": force,
             "progress": False if quiet or as_json else None,
         }  # fmt: skip
         done: FinishedJob | FinishedAuto
-        if name == "auto":
+        if entry.selector is None:
             from bitsieve.cli.auto import AutoJob
 
             done = AutoJob(
@@ -201,16 +211,8 @@ def select(
 
             done = Job(
                 **common,
-                cv=5 if cv is None else cv,
+                options=entry.chosen(typed),
                 outer_folds=5 if outer_folds is None else outer_folds,
-                scoring="accuracy" if scoring is None else scoring,
-                n_repeats=10 if repeats is None else repeats,
-                estimator="1nn" if estimator is None else estimator,
-                scale="standard" if scale is None else scale.value,
-                n_features=n_features,
-                max_iter=max_iter,
-                max_time=max_time,
-                patience=patience,
             ).run()
         _deliver(done, done.files, out, quiet=quiet, as_json=as_json)
     if done.stop is not None:

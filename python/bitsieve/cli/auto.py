@@ -165,7 +165,7 @@ class AutoJob:
         if self.scoring not in (None, "accuracy", "balanced_accuracy"):
             raise ValueError(
                 f"--scoring {self.scoring} cannot choose a panel: --method auto takes accuracy or "
-                "balanced_accuracy; --method bspsa takes any scorer"
+                "balanced_accuracy; the other methods take any scorer"
             )
         if self.covariates is not None and self.dataset is not None:
             raise ValueError(
@@ -395,7 +395,7 @@ class AutoJob:
             "drop": self.drop,
             "duplicates": None if self.duplicates == "error" else self.duplicates,
             "decimal": None if self.decimal == "." else self.decimal,
-            "method": self.method.lower(),
+            "method": self.method,
             "max-features": 0 if self.max_features is None else self.max_features,
             "selectors": _joined(self.selectors),
             "estimators": _joined(self.estimators),

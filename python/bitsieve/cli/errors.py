@@ -18,19 +18,29 @@ __all__ = ["give_up", "in_options", "one_line_errors", "show"]
 #: Parameters of selectors and readers, and the options that stand for them.
 _OPTIONS = {
     "cv": "cv",
+    "feature_groups": "feature-groups",
+    "forbidden_features": "forbidden",
+    "forced_features": "forced",
+    "max_evaluations": "max-evaluations",
     "covariates": "covariates",
     "estimators": "estimators",
     "max_iter": "max-iter",
     "max_time": "max-time",
     "n_features_to_select": "n-features",
     "n_jobs": "jobs",
+    "n_restarts": "restarts",
     "n_repeats": "repeats",
     "parsimony": "parsimony",
     "scoring": "scoring",
     "selectors": "selectors",
+    "size_penalty": "size-penalty",
+    "start": "start",
     "stability": "stability",
 }
 _PARAMETER = re.compile(rf"\b({'|'.join(_OPTIONS)})=('?)([\w.-]+)\2")
+_GROUP = re.compile(r"\bfeature_groups\[(\d+)\]")
+#: Names that nobody writes who means something else.
+_ALONE = re.compile(r"\b(feature_groups|forbidden_features|forced_features|size_penalty)\b")
 _SUBJECT = re.compile(rf"^({'|'.join(_OPTIONS)}) (?=must |names )")
 
 
@@ -129,7 +139,11 @@ def in_options(message: str) -> str:
     '--scoring f1 cannot score this target; lower --cv 50'
     >>> in_options("n_jobs must be a whole number, got 0")
     '--jobs must be a whole number, got 0'
+    >>> in_options("feature 'a' cannot be both in forced_features and in forbidden_features")
+    "feature 'a' cannot be both in --forced and in --forbidden"
     """
     message = message.replace("pass resume=False to start anew", "give another --checkpoint")
     message = _SUBJECT.sub(lambda found: f"--{_OPTIONS[found[1]]} ", message)
-    return _PARAMETER.sub(lambda found: f"--{_OPTIONS[found[1]]} {found[3]}", message)
+    message = _PARAMETER.sub(lambda found: f"--{_OPTIONS[found[1]]} {found[3]}", message)
+    message = _GROUP.sub(lambda found: f"group {int(found[1]) + 1} of --feature-groups", message)
+    return _ALONE.sub(lambda found: f"--{_OPTIONS[found[1]]}", message)

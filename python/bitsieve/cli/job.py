@@ -1,4 +1,4 @@
-"""One selection job, as the command line runs it: read, search, outer folds, files.
+"""One job of a search, whichever ``methods.py`` names: read, search, outer folds, files.
 
 ::
 
@@ -15,6 +15,7 @@ import secrets
 import sys
 import time
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -24,15 +25,18 @@ import numpy as np
 from bitsieve._errors import DuplicateSamplesWarning, closest
 from bitsieve._once import said_once
 from bitsieve.cli.doubts import warn_of_doubts, warn_of_small_classes
+from bitsieve.cli.features import FEATURE_OPTIONS, is_file_of_names, read_features
 from bitsieve.cli.folder import refuse_other_run
 from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
+from bitsieve.cli.methods import Method, method_by_name
 from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
 from bitsieve.cli.signals import what_stopped
-from bitsieve.cli.terminal import console_of_stdout, fallback_said, how_long, rendered, say
+from bitsieve.cli.terminal import console_of_stdout, how_long, kernel_said, rendered, say
 from bitsieve.report import (
     STACKED_BELOW,
     FeatureStatistics,
     Outcome,
+    Restarted,
     convergence_info,
     feature_statistics,
     outcome_table,
@@ -44,13 +48,19 @@ from bitsieve.report import (
 
 __all__ = ["FILES", "FinishedJob", "Job"]
 
+#: Names of options in run.json, where they are not the option's own.
+_PARAMETERS = {"repeats": "n_repeats"}
+
 #: What a job writes into its folder; predictions.csv only where there were outer folds.
 FILES = ("selection.csv", "predictions.csv", "run.json", "convergence.png")
 
 
 @dataclass(frozen=True)
 class Job:
-    """Everything that the command line was asked for; see ``bitsieve select --help``."""
+    """Everything that the command line was asked for; see ``bitsieve select --help``.
+
+    ``options`` are those of the method and of every method, as ``Method.chosen`` gives them.
+    """
 
     file: Path | None
     target: str | None
@@ -62,15 +72,7 @@ class Job:
     duplicates: Literal["error", "mean", "max", "first"]
     decimal: str
     method: str
-    estimator: str
-    scoring: str
-    scale: str
-    cv: int
-    n_repeats: int
-    n_features: int | None
-    max_iter: int | None
-    max_time: float | None
-    patience: int | None
+    options: Mapping[str, Any]
     outer_folds: int
     seed: int | None
     n_jobs: int | None
@@ -96,13 +98,7 @@ class Job:
         KeyboardInterrupt
             Where Ctrl-C came before there were results.
         """
-        if self.outer_folds == 1:
-            raise ValueError("--outer-folds must be 0 (none) or at least 2, got 1")
-        if self.max_time is not None and not 0.0 < self.max_time < math.inf:
-            raise ValueError(
-                f"--max-time must be a number of seconds above 0, got {self.max_time:g}; leave it "
-                "out for no limit"
-            )
+        self._check_options()
         refuse_file(self.out)
         model = self._model(secrets.randbits(32) if self.seed is None else self.seed)
         data = load_input(
@@ -117,7 +113,11 @@ class Job:
             decimal=self.decimal,
             missing="keep" if _takes_missing(model) else "error",
         )
-        check_folds(data.table, outer_folds=self.outer_folds, cv=self.cv, scoring=self.scoring)
+        cv, scoring = self.options["cv"], self.options["scoring"]
+        check_folds(data.table, outer_folds=self.outer_folds, cv=cv, scoring=scoring)
+        features = read_features(self.options, data)
+        parameters = {self._entry.options[option]: value for option, value in features.items()}
+        model.named_steps["selector"].set_params(**parameters)
         if not self.force:
             repeat = self._repeat(self.seed)
             refuse_other_run(self.out, FILES, repeat=repeat, identity=data.identity)
@@ -125,39 +125,53 @@ class Job:
         if self.progress is None:
             say(data.summary())
         warn_of_doubts(data)
-        warn_of_small_classes(data, outer_folds=self.outer_folds, cv=self.cv)
+        warn_of_small_classes(data, outer_folds=self.outer_folds, cv=cv)
         with warnings.catch_warnings():
             # Said above, once and by name; scikit-learn says it again in every fold.
             warnings.filterwarnings("ignore", message="The least populated class")
             return self._search(model, data)
+
+    @property
+    def _entry(self) -> Method:
+        return method_by_name(self.method)
+
+    def _check_options(self) -> None:
+        """Refuse what no data could make right."""
+        chosen = self.options
+        if self.outer_folds == 1:
+            raise ValueError("--outer-folds must be 0 (none) or at least 2, got 1")
+        limit = chosen.get("max-time")
+        if limit is not None and not 0.0 < limit < math.inf:
+            raise ValueError(
+                f"--max-time must be a number of seconds above 0, got {limit:g}; leave it out for "
+                "no limit"
+            )
+        size = chosen.get("n-features")
+        if isinstance(size, tuple) and not self._entry.has_range:
+            raise ValueError(
+                f"--n-features {size[0]}-{size[1]} is a range of sizes, which --method "
+                f"{self.method} does not compare: give one size"
+            )
+        self._entry.check_start(chosen.get("start"))
+        _check_scoring(chosen["scoring"])
 
     def _model(self, seed: int) -> Any:
         """Return the unfitted selector, in a pipeline where the columns are scaled."""
         from sklearn.pipeline import Pipeline
         from sklearn.preprocessing import StandardScaler
 
-        from bitsieve.selectors.named import estimator_by_name, method_by_name
-
-        _check_scoring(self.scoring)
-        options: dict[str, Any] = {}
-        if self.max_iter is not None:
-            options["max_iter"] = self.max_iter
-        if self.patience is not None:
-            options["patience"] = self.patience or None
-        selector = method_by_name(self.method)(
-            estimator_by_name(self.estimator),
-            cv=self.cv,
-            n_repeats=self.n_repeats,
-            scoring=self.scoring,
-            max_time=self.max_time,
-            n_features_to_select=self.n_features,
+        later = {option: None for option in FEATURE_OPTIONS}  # names are not known yet
+        start = self.options.get("start")
+        if start is not None and is_file_of_names(start):
+            later["start"] = None
+        selector = self._entry.make(
+            {**self.options, **later},
             random_state=seed,
             n_jobs=self.n_jobs,
             checkpoint=None if self.checkpoint is None else str(self.checkpoint),
             progress=self.progress,
-            **options,
         )
-        scaler = [("scaler", StandardScaler())] if self.scale == "standard" else []
+        scaler = [("scaler", StandardScaler())] if self.options["scale"] == "standard" else []
         return Pipeline([*scaler, ("selector", selector)])
 
     def _search(self, model: Any, data: JobInput) -> FinishedJob:
@@ -166,7 +180,7 @@ class Job:
         start = time.perf_counter()
         try:
             with said_once():
-                with how_long(self.outer_folds), fallback_said(self.progress is None):
+                with how_long(self.outer_folds), kernel_said(self.progress is None):
                     model.fit(data.X, data.y, selector__groups=data.table.groups)
                 seconds = time.perf_counter() - start
                 if self.outer_folds:
@@ -178,9 +192,9 @@ class Job:
         seconds = time.perf_counter() - start if seconds is None else seconds
         outcome = Outcome(
             source=data.source,
-            method=self.method.lower(),
-            estimator=self.estimator.lower(),
-            scoring=self.scoring,
+            method=self.method,
+            estimator=self.options["estimator"].lower(),
+            scoring=self.options["scoring"],
             names=data.names,
             n_samples=len(data.y),
             support=np.asarray(selector.support_),
@@ -194,16 +208,22 @@ class Job:
             interrupted=stop is not None,
             best_observed=float(selector.best_observed_score_),
             n_final_evaluations=int(selector.n_final_evaluations_),
-            n_finalists=len(selector.finalists_),
+            n_finalists=sum(not math.isnan(one.measured_score) for one in selector.finalists_),
             seed=selector.random_state,
-            max_iter=_most_iterations(selector, len(data.names)),
-            is_sized=self.n_features is not None,
+            max_iter=_most_iterations(selector),
+            is_sized=self.options.get("n-features") is not None,
             doubts={d.names[0]: d.why for d in data.doubts if d.kind == "column"},
             stopped_early=bool(selector.stopped_early_),
             final_cut=selector.final_cut_,
             copies=data.copies_text(),
             kernel=selector.kernel_,
             fallback_reason=selector.fallback_reason_,
+            n_declined=int(selector.n_declined_),
+            restarts=[
+                Restarted(np.asarray(one.support), float(one.score), int(one.seed))
+                for one in selector.restarts_
+            ],
+            restart_overlap=selector.restart_overlap_,
         )
         statistics = feature_statistics(
             data.X,
@@ -234,7 +254,7 @@ class Job:
                 data.X,
                 data.y,
                 cv=self.outer_folds,
-                scoring=self.scoring,
+                scoring=self.options["scoring"],
                 groups=data.table.groups,
                 random_state=seed,
             )
@@ -242,6 +262,8 @@ class Job:
     def _record(self, selector: Any, data: JobInput, outcome: Outcome) -> dict[str, Any]:
         """Return everything that run.json holds."""
         parameters = parameters_of(self)
+        options = parameters.pop("options")
+        parameters |= {_PARAMETERS.get(o, o.replace("-", "_")): v for o, v in options.items()}
         parameters["seed"] = selector.random_state
         return {
             **record_of(data, self._repeat(selector.random_state), outcome.interrupted),
@@ -269,15 +291,7 @@ class Job:
             "duplicates": None if self.duplicates == "error" else self.duplicates,
             "decimal": None if self.decimal == "." else self.decimal,
             "method": self.method,
-            "estimator": self.estimator,
-            "scoring": self.scoring,
-            "scale": self.scale,
-            "cv": self.cv,
-            "repeats": self.n_repeats,
-            "n-features": self.n_features,
-            "max-iter": self.max_iter,
-            "max-time": self.max_time,
-            "patience": self.patience,
+            **{option: _as_typed(value) for option, value in self.options.items()},
             "outer-folds": self.outer_folds,
             "seed": seed,
         }
@@ -393,7 +407,13 @@ def _takes_missing(model: Any) -> bool:
     return bool(get_tags(model.named_steps["selector"]).input_tags.allow_nan)
 
 
-def _most_iterations(selector: Any, n_features: int) -> int | None:
+def _as_typed(value: Any) -> Any:
+    """Return what an option was typed with: a range of sizes as text."""
+    is_range = isinstance(value, tuple) and all(isinstance(end, int) for end in value)
+    return f"{value[0]}-{value[1]}" if is_range and value else value
+
+
+def _most_iterations(selector: Any) -> int | None:
     """Return the number of iterations that a search ends after, None without one."""
-    most, _ = selector._limits(n_features)
+    most, _ = selector._limits(selector.n_units_)
     return None if most is None else int(most)

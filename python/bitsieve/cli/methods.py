@@ -1,96 +1,365 @@
-"""The methods of ``bitsieve select``, and which options belong to which of them."""
+"""The methods of ``bitsieve select``, as a table, and which options belong to which of them.
+
+**To add a method** add an entry of :data:`METHODS`, a :class:`Method`. ``job.py`` runs whatever it
+names: any selector on ``selectors/_base.py``, or one with the same fitted attributes. An option
+that no method has yet is a type of ``select_options.py``, a parameter of ``select`` in
+``__init__.py`` and a line of its ``typed``; here it stands in the ``options`` of the methods that
+take it, and where it can be mistaken for theirs in the ``instead`` of others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-__all__ = ["KNOWN", "check_method", "refuse_options_of_others"]
+from bitsieve._errors import closest
 
-#: Methods of the command, the default first.
-KNOWN = ("auto", "bspsa")
+__all__ = ["KNOWN", "METHODS", "Method", "joined", "method_by_name"]
 
-#: Options that one method alone has, and what to do about them beside another one.
-_ONLY: dict[str, dict[str, str]] = {
-    "bspsa": {
-        "estimator": "auto chooses the classifier, --estimators lda,svm restricts it",
-        "scale": "auto always standardises",
-        "n-features": "--max-features limits the panel",
-        "max-iter": "--quick, --thorough and --time say how much is compared",
-        "max-time": "--time 5m plans a run of that length",
-        "patience": "--quick, --thorough and --time say how much is compared",
-    },
-    "auto": {
-        "max-features": "--n-features sets the size of its panel",
-        "selectors": "it is a selector itself",
-        "estimators": "--estimator names its classifier",
-        "combine": "",
-        "parsimony": "",
-        "stability": "",
-        "log": "",
-        "quick": "--max-iter shortens it",
-        "thorough": "--max-iter and --patience 0 lengthen it",
-        "time": "--max-time limits each search, in seconds",
-        "outer-repeats": "",
-        "restrict": "",
-        "external": "",
-        "covariates": "",
-    },
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """One method of the command.
+
+    Attributes
+    ----------
+    name : str
+        As ``--method`` takes it, in lower case.
+    does : str
+        What it does, after its name in ``--help``.
+    options : mapping of str to str
+        Its options, without dashes, and the parameter of the selector that each of them is; ""
+        for one that the job itself honours. :data:`SEARCHES` are those of every search.
+    selector : str or None
+        Class of the package, such as "BinarySPSA"; None where ``select`` has a job of its own.
+    aliases : tuple of str
+        Other names, in lower case.
+    defaults : mapping of str to object
+        What an option is that was not typed, of ``options`` and of ``cv``, ``repeats`` and
+        ``scoring``, which all have; without a default the constructor's own counts.
+    settings : mapping of str to object
+        Further parameters of the selector.
+    starts : tuple of str
+        Words that ``--start`` takes besides the names of filters.
+    has_range : bool
+        Whether ``--n-features`` may be a range, which is then a pair for the selector.
+    adapt : callable or None
+        Gets the parameters of the selector as a dict and returns those that it is made with, for
+        what their names alone do not tell.
+    instead : mapping of str to str
+        Options of other methods, and what to do about them with this one, in words.
+    """
+
+    name: str
+    does: str
+    options: Mapping[str, str]
+    selector: str | None = None
+    aliases: tuple[str, ...] = ()
+    defaults: Mapping[str, object] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
+    starts: tuple[str, ...] = ()
+    has_range: bool = False
+    adapt: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    instead: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name and its aliases."""
+        return (self.name, *self.aliases)
+
+    def refuse_others(self, typed: Mapping[str, object]) -> None:
+        """Refuse an option that other methods have and this one has not.
+
+        Parameters
+        ----------
+        typed : mapping of str to object
+            Options without their dashes; None and False are those that were not typed.
+
+        Raises
+        ------
+        ValueError
+            It names the option, and what does the same here.
+
+        Examples
+        --------
+        >>> auto = method_by_name("auto")
+        >>> auto.refuse_others({"max-iter": None, "patience": None})
+        >>> auto.refuse_others({"max-iter": 3})
+        Traceback (most recent call last):
+            ...
+        ValueError: --max-iter is an option of --method bspsa alone (--quick, --thorough and \
+--time say how much is compared): leave it out, or give --method bspsa
+        """
+        for option, value in typed.items():
+            if value is None or value is False or option in self.options:
+                continue
+            owners = [method.name for method in METHODS if option in method.options]
+            if not owners:  # of all
+                continue
+            hint = f" ({self.instead[option]})" if self.instead.get(option) else ""
+            of = (
+                f"an option of --method {owners[0]} alone"
+                if len(owners) == 1
+                else f"no option of --method {self.name}"
+            )
+            raise ValueError(
+                f"--{option} is {of}{hint}: leave it out, or give --method {joined(owners)}"
+            )
+
+    def check_start(self, text: str | None) -> None:
+        """Refuse what ``--start`` does not take here; files are looked at later.
+
+        Raises
+        ------
+        ValueError
+            Where it is neither a filter, nor one of ``starts``, nor @FILE.
+
+        Examples
+        --------
+        >>> method_by_name("bspsa").check_start("relieff")
+        """
+        if text is None or text.startswith("@") or text in self.starts:
+            return
+        from bitsieve.filters.named import FILTERS, filter_by_name
+
+        try:
+            filter_by_name(text)
+        except ValueError:
+            known = [*self.starts, *FILTERS]
+            raise ValueError(
+                f"--start {text} is no start of --method {self.name}, no filter and no @FILE: "
+                f"{closest(text, known)}"
+            ) from None
+
+    def chosen(self, typed: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what its options are: as typed, else its defaults, else None.
+
+        Parameters
+        ----------
+        typed : mapping of str to object
+            Options of any method, None where they were not typed.
+
+        Examples
+        --------
+        >>> method_by_name("bspsa").chosen({"scale": None, "max-iter": 5})["scale"]
+        'standard'
+        """
+        found = {}
+        for option in (*self.options, *_OF_ALL):
+            value = typed.get(option)
+            found[option] = self.defaults.get(option) if value is None else value
+        return found
+
+    def make(self, chosen: Mapping[str, Any], **surroundings: Any) -> Any:
+        """Return the unfitted selector.
+
+        Parameters
+        ----------
+        chosen : mapping of str to object
+            Of :meth:`chosen`; what is None is left to the constructor.
+        **surroundings
+            Parameters that are no options of a method, such as ``random_state``.
+
+        Raises
+        ------
+        ValueError
+            For an unknown estimator.
+        """
+        import bitsieve
+
+        assert self.selector is not None
+        parameters: dict[str, Any] = {**self.settings, **surroundings}
+        for option, parameter in {**self.options, **_OF_ALL}.items():
+            value = chosen.get(option)
+            if parameter and value is not None:
+                convert = _MEANING.get(option)
+                parameters[parameter] = value if convert is None else convert(value)
+        if self.adapt is not None:
+            parameters = self.adapt(parameters)
+        return getattr(bitsieve, self.selector)(**parameters)
+
+
+def _estimator(name: str) -> Any:
+    from bitsieve.selectors.named import estimator_by_name
+
+    return estimator_by_name(name)
+
+
+#: Options of every method, and the parameters of a selector that they are.
+_OF_ALL = {"scoring": "scoring", "cv": "cv", "repeats": "n_repeats"}
+
+#: What an option means to a constructor, where that is another value.
+_MEANING: dict[str, Callable[[Any], Any]] = {
+    "estimator": _estimator,
+    "patience": lambda count: count or None,
 }
 
+#: Options of every search.
+SEARCHES = {
+    "estimator": "estimator",
+    "scale": "",
+    "n-features": "n_features_to_select",
+    "size-penalty": "size_penalty",
+    "forced": "forced_features",
+    "forbidden": "forbidden_features",
+    "feature-groups": "feature_groups",
+    "max-evaluations": "max_evaluations",
+    "max-time": "max_time",
+}
 
-def check_method(method: str) -> str:
-    """Return the name of a method of this command, or point to the other command.
+#: Options of searches that another seed leads elsewhere, and of those that start somewhere.
+_RESTARTS, _START = {"restarts": "n_restarts"}, {"start": "start"}
+
+#: Those of the searches that measure on fresh folds; one on fixed folds needs no repeats.
+_DEFAULTS = {"estimator": "1nn", "scale": "standard", "scoring": "accuracy", "cv": 5, "repeats": 10}
+_ON_FIXED_FOLDS = {**_DEFAULTS, "repeats": 1}
+
+#: What a search has in place of the options of auto.
+_OF_AUTO = {
+    "max-features": "--n-features sets the size of its panel",
+    "selectors": "it is a selector itself",
+    "estimators": "--estimator names its classifier",
+    "combine": "",
+    "parsimony": "--size-penalty prefers small panels",
+    "stability": "",
+    "log": "",
+    "quick": "",
+    "thorough": "",
+    "time": "--max-time limits each search, in seconds",
+    "outer-repeats": "",
+    "restrict": "--forbidden @FILE leaves features out",
+    "external": "",
+    "covariates": "",
+}
+_FEWER = "--max-evaluations says how many subsets are measured"
+_PLANNED = "--quick, --thorough and --time say how much is compared"
+
+#: The methods of the command, the default first.
+METHODS = (
+    Method(
+        name="auto",
+        does="compares selectors, sizes and classifiers",
+        options=dict.fromkeys(_OF_AUTO, ""),
+        instead={
+            "estimator": "auto chooses the classifier, --estimators lda,svm restricts it",
+            "scale": "auto always standardises",
+            "n-features": "--max-features limits the panel",
+            "size-penalty": "--parsimony 1 takes a small panel that is about as good",
+            "forced": "auto takes features by their ranks and forces none",
+            "forbidden": "--drop leaves columns out, --restrict FILE keeps to those of a list",
+            "feature-groups": "auto ranks features one by one",
+            "restarts": "no choice of auto starts at random",
+            "start": "--selectors says what features are ranked by",
+            "max-iter": _PLANNED,
+            "max-evaluations": _PLANNED,
+            "max-time": "--time 5m plans a run of that length",
+            "patience": _PLANNED,
+        },
+    ),
+    Method(
+        name="bspsa",
+        does="searches by binary simultaneous perturbation stochastic approximation",
+        selector="BinarySPSA",
+        options={
+            **SEARCHES, **_RESTARTS, **_START, "max-iter": "max_iter", "patience": "patience",
+        },
+        defaults=_DEFAULTS,
+        instead={
+            **_OF_AUTO,
+            "quick": "--max-iter shortens it",
+            "thorough": "--max-iter and --patience 0 lengthen it",
+        },
+    ),
+    Method(
+        name="sequential",
+        does="adds features one by one (half of them without --n-features)",
+        selector="SequentialFeatureSelector",
+        aliases=("sfs",),
+        options={**SEARCHES, **_START},
+        defaults=_ON_FIXED_FOLDS,
+        has_range=True,
+        instead={
+            **_OF_AUTO,
+            "restarts": "nothing in it is random",
+            "max-iter": "--n-features ends it",
+            "patience": "--n-features ends it",
+        },
+    ),
+    Method(
+        name="exhaustive",
+        does="measures every subset, of up to 25 features",
+        selector="ExhaustiveSearch",
+        options=SEARCHES,
+        defaults=_ON_FIXED_FOLDS,
+        has_range=True,
+        instead={
+            **_OF_AUTO,
+            "restarts": "nothing in it is random",
+            "start": "it measures everything",
+            "max-iter": "--n-features limits the sizes, --max-evaluations the subsets",
+            "patience": "--max-evaluations limits the subsets",
+        },
+    ),
+    Method(
+        name="random",
+        does="measures subsets drawn at random",
+        selector="RandomSearch",
+        options={**SEARCHES, "patience": "patience"},
+        defaults=_DEFAULTS,
+        has_range=True,
+        instead={
+            **_OF_AUTO,
+            "quick": _FEWER,
+            "thorough": _FEWER,
+            "restarts": _FEWER,
+            "start": "each subset is drawn anew",
+            "max-iter": _FEWER,
+        },
+    ),
+)  # fmt: skip
+
+#: Their names.
+KNOWN = tuple(method.name for method in METHODS)
+
+
+def joined(names: list[str] | tuple[str, ...]) -> str:
+    """Return names as a choice in words.
+
+    Examples
+    --------
+    >>> joined(["auto", "bspsa", "random"]), joined(["auto"])
+    ('auto, bspsa or random', 'auto')
+    """
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def method_by_name(name: str) -> Method:
+    """Return a method of this command, or point to the other command.
+
+    Upper and lower case are alike.
 
     Raises
     ------
     ValueError
         Where it is unknown, or one of ``bitsieve rank``.
-    """
-    from bitsieve.filters.named import filter_by_name
-
-    name = method.lower()
-    if name in KNOWN:
-        return name
-    try:
-        other = filter_by_name(method).name
-    except ValueError:
-        raise ValueError(f"unknown method {method!r}; known methods: {', '.join(KNOWN)}") from None
-    raise ValueError(
-        f"--method {method} scores features without making a panel: use bitsieve rank --method "
-        f"{other}; bitsieve select makes a panel, with {' or '.join(KNOWN)}"
-    )
-
-
-def refuse_options_of_others(method: str, typed: Mapping[str, object]) -> None:
-    """Refuse an option that another method has and this one has not.
-
-    Parameters
-    ----------
-    method : str
-        One of :data:`KNOWN`.
-    typed : mapping of str to object
-        Options without their dashes; None and False are those that were not typed.
-
-    Raises
-    ------
-    ValueError
-        It names the option, and what does the same here.
 
     Examples
     --------
-    >>> refuse_options_of_others("auto", {"max-iter": None, "patience": None})
-    >>> refuse_options_of_others("auto", {"estimator": "1nn"})
-    Traceback (most recent call last):
-        ...
-    ValueError: --estimator is an option of --method bspsa alone (auto chooses the classifier, \
---estimators lda,svm restricts it): leave it out, or give --method bspsa
+    >>> method_by_name("BSPSA").selector
+    'BinarySPSA'
     """
-    for other, options in _ONLY.items():
-        for option, instead in options.items():
-            value = typed.get(option)
-            if other != method and value is not None and value is not False:
-                hint = f" ({instead})" if instead else ""
-                raise ValueError(
-                    f"--{option} is an option of --method {other} alone{hint}: leave it out, or "
-                    f"give --method {other}"
-                )
+    for method in METHODS:
+        if name.lower() in method.names:
+            return method
+    from bitsieve.filters.named import filter_by_name
+
+    try:
+        other = filter_by_name(name).name
+    except ValueError:
+        raise ValueError(f"unknown method {name!r}; known methods: {', '.join(KNOWN)}") from None
+    raise ValueError(
+        f"--method {name} scores features without making a panel: use bitsieve rank --method "
+        f"{other}; bitsieve select makes a panel, with {joined(KNOWN)}"
+    )

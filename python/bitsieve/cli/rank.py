@@ -22,7 +22,7 @@ from bitsieve._errors import TextColumns, caused_by
 from bitsieve.cli.doubts import warn_of_doubts
 from bitsieve.cli.folder import refuse_other_run
 from bitsieve.cli.input import JobInput, load_input, make_folder, refuse_file
-from bitsieve.cli.methods import KNOWN
+from bitsieve.cli.methods import METHODS
 from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
 from bitsieve.cli.terminal import console_of_stdout, rendered, say
 from bitsieve.filters import rank_aggregation
@@ -122,7 +122,7 @@ class RankJob:
     def _filters(self) -> list[NamedFilter]:
         """Return the methods, or say which option does not fit them."""
         for name in self.methods:
-            if name.lower() in KNOWN:
+            if any(name.lower() in method.names for method in METHODS):
                 raise ValueError(
                     f"--method {name} makes a panel: use bitsieve select --method {name}"
                 )

@@ -1,4 +1,4 @@
-"""Options of ``bitsieve select``: of every method, of auto, and of bspsa."""
+"""Options of ``bitsieve select``: of every method, of auto, and of the searches."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from bitsieve._errors import quoted
+from bitsieve.cli.methods import METHODS, joined
 
 
 class Scale(StrEnum):
@@ -43,8 +44,12 @@ class Log(StrEnum):
     both = "both"
 
 
+_RANGE = re.compile(r"(\d+)(?:\s*-\s*(\d+))?")
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(s|m|min|h|)", re.IGNORECASE)
+
+
+_LONGEST_SIZE = 30  # characters
 
 
 #: Features that predicting may need where --max-features is not given: a panel, not a table.
@@ -85,6 +90,32 @@ def seconds_of(text: str) -> float:
     return seconds
 
 
+def size_of(text: str) -> int | tuple[int, int]:
+    """Return a size, or the ends of a range of sizes.
+
+    Raises
+    ------
+    ValueError
+        Where it is neither.
+
+    Examples
+    --------
+    >>> size_of("20"), size_of("5-30")
+    (20, (5, 30))
+    """
+    found = _RANGE.fullmatch(text.strip())
+    if found is not None and len(text) < _LONGEST_SIZE:
+        least, most = int(found[1]), None if found[2] is None else int(found[2])
+        if most is None and least >= 1:
+            return least
+        if most is not None and 1 <= least <= most:
+            return least, most
+    raise ValueError(
+        f"--n-features must be a whole number from 1 on, or a range of them such as 5-30, got "
+        f"{quoted(text)}"
+    )
+
+
 def words_of(texts: list[str] | None) -> tuple[str, ...] | None:
     """Return what stands between commas in one option or several; None where there are none.
 
@@ -111,7 +142,33 @@ def effort_of(*, quick: bool, thorough: bool) -> Literal["quick", "standard", "t
     return "quick" if quick else "thorough" if thorough else "standard"
 
 
-_OF_AUTO, _OF_BSPSA = "Method auto", "Method bspsa"
+_OF_AUTO, _OF_SEARCHES = "Method auto", "Searches, the other methods"
+
+
+def _words_of_start() -> str:
+    """Return the words of the methods that --start takes besides filters."""
+    words = [f"{', '.join(method.starts)} ({method.name})" for method in METHODS if method.starts]
+    return "".join(f"; {text}" for text in words)
+
+
+def _default_of(option: str) -> str:
+    """Return what an option of the searches is where it is not typed, in words."""
+    searches = [method for method in METHODS if method.selector is not None]
+    usual = searches[0].defaults[option]
+    others = [
+        f"{method.defaults[option]} ({method.name})"
+        for method in searches
+        if method.defaults[option] != usual
+    ]
+    return ", ".join([str(usual), *others])
+
+
+def _takers(option: str) -> str:
+    """Return the searches that take an option, in words, or "" where all of them do."""
+    searches = [method for method in METHODS if method.selector is not None]
+    names = [method.name for method in searches if option in method.options]
+    return "" if len(names) == len(searches) else f" (only {joined(names)})"
+
 
 ClassTarget = Annotated[
     str | None,
@@ -129,15 +186,15 @@ Groups = Annotated[
 Method = Annotated[
     str,
     typer.Option(
-        help="auto compares selectors, sizes and classifiers; bspsa searches by binary "
-        "simultaneous perturbation stochastic approximation with one classifier."
+        help=f"{'; '.join(f'{method.name} {method.does}' for method in METHODS)}. All but auto "
+        "search with one classifier."
     ),
 ]
 Scoring = Annotated[
     str | None,
     typer.Option(
-        help="Any scorer of scikit-learn (bspsa); accuracy, or with auto balanced_accuracy where "
-        "a class is small, if not given."
+        help="Any scorer of scikit-learn (searches); accuracy, or with auto balanced_accuracy "
+        "where a class is small, if not given."
     ),
 ]
 InnerFolds = Annotated[
@@ -150,7 +207,11 @@ InnerFolds = Annotated[
 ]
 InnerRepeats = Annotated[
     int | None,
-    typer.Option(min=1, help="Repeats of those folds; by the plan (auto), 10 (bspsa)."),
+    typer.Option(
+        min=1,
+        help="Repeats of those folds; by the plan (auto), 10 where a search draws fresh ones, 1 "
+        "where it keeps the same, if not given.",
+    ),
 ]
 OuterFolds = Annotated[
     int | None,
@@ -158,7 +219,7 @@ OuterFolds = Annotated[
         min=0,
         help="Outer folds of the nested cross-validation (honest error), 5 if not given: "
         "stratified; drawn from the seed (auto) or in the order of the samples, as cv=5 in Python "
-        "(bspsa); 0 for none. With auto and 3 to 10 groups: one group each, if not given.",
+        "(searches); 0 for none. With auto and 3 to 10 groups: one group each, if not given.",
     ),
 ]
 Seed = Annotated[
@@ -268,28 +329,89 @@ Covariates = Annotated[
 Estimator = Annotated[
     str | None,
     typer.Option(
-        help="1nn (if not given), 3nn, 5nn, knn:K, centroid, nb, bernoulli, dlda, lda, ridge, "
-        "logistic, svm or tree.",
-        rich_help_panel=_OF_BSPSA,
+        help="1nn, 3nn, 5nn, knn:K, centroid, nb, bernoulli, dlda, lda, ridge, logistic, svm or "
+        f"tree; {_default_of('estimator')} if not given.",
+        rich_help_panel=_OF_SEARCHES,
     ),
 ]
 ScaleOption = Annotated[
     Scale | None,
     typer.Option(
         help="Standardise the columns (inside every outer fold; the default), or not.",
-        rich_help_panel=_OF_BSPSA,
+        rich_help_panel=_OF_SEARCHES,
     ),
 ]
 NFeatures = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Size of the panel, or a range of sizes such as 5-30 (only "
+        f"{joined([method.name for method in METHODS if method.has_range])}); forced features "
+        "count, a group counts as one. If not given, the method decides.",
+        rich_help_panel=_OF_SEARCHES,
+    ),
+]
+SizePenalty = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        help="Score that each feature costs in the search, such as 0.001; 0 if not given. Every "
+        "number that is shown is without it.",
+        rich_help_panel=_OF_SEARCHES,
+    ),
+]
+Forced = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Features that every panel has: names, several with commas or again, or @FILE with a "
+        "name a line.",
+        rich_help_panel=_OF_SEARCHES,
+    ),
+]
+Forbidden = Annotated[
+    list[str] | None,
+    typer.Option(help="Features that no panel has, as --forced.", rich_help_panel=_OF_SEARCHES),
+]
+FeatureGroups = Annotated[
+    Path | None,
+    typer.Option(
+        help="File with features that are in or out together: a group a line, its names between "
+        "tabs or commas.",
+        rich_help_panel=_OF_SEARCHES,
+    ),
+]
+Restarts = Annotated[
     int | None,
-    typer.Option(min=1, help="Size of the panel; free if not given.", rich_help_panel=_OF_BSPSA),
+    typer.Option(
+        min=1,
+        help="Searches from so many seeds, of which the best is taken; how much their panels "
+        f"share is reported{_takers('restarts')}.",
+        rich_help_panel=_OF_SEARCHES,
+    ),
+]
+Start = Annotated[
+    str | None,
+    typer.Option(
+        help="Where the search begins: by the ranks of a filter of bitsieve rank, such as relieff"
+        f"{_words_of_start()}, or from @FILE, a panel with a name a line{_takers('start')}.",
+        rich_help_panel=_OF_SEARCHES,
+    ),
 ]
 MaxIter = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Iterations at most; if not given, 1000 below 100 features, 3000 from there on.",
-        rich_help_panel=_OF_BSPSA,
+        help=f"Iterations at most{_takers('max-iter')}; if not given, those of the method (bspsa: "
+        "1000 below 100 features, 3000 from there on).",
+        rich_help_panel=_OF_SEARCHES,
+    ),
+]
+MaxEvaluations = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Panels that a search measures at most, all of its restarts together.",
+        rich_help_panel=_OF_SEARCHES,
     ),
 ]
 MaxTime = Annotated[
@@ -297,15 +419,16 @@ MaxTime = Annotated[
     typer.Option(
         help="Seconds for each search, measuring its finalists included; there are 1 + the "
         "outer folds of them.",
-        rich_help_panel=_OF_BSPSA,
+        rich_help_panel=_OF_SEARCHES,
     ),
 ]
 Patience = Annotated[
     int | None,
     typer.Option(
         min=0,
-        help="Iterations without a new best before it stops; if not given, a quarter of those "
-        "at most, but 100 at least; 0 never gives up.",
-        rich_help_panel=_OF_BSPSA,
+        help=f"Iterations without a new best before it stops{_takers('patience')}; if not given, "
+        "that of the method (bspsa: a quarter of those at most, but 100 at least); 0 never gives "
+        "up.",
+        rich_help_panel=_OF_SEARCHES,
     ),
 ]

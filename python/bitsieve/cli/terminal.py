@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 from bitsieve._errors import duration
 from bitsieve.cli.errors import give_up
 
-__all__ = ["console_of_stdout", "fallback_said", "how_long", "plain_warnings", "rendered", "say"]
+__all__ = ["console_of_stdout", "how_long", "kernel_said", "plain_warnings", "rendered", "say"]
 
 
 def say(line: str) -> None:
@@ -82,8 +82,8 @@ _LONG = 60.0  # seconds of a job that also a log file hears of
 
 
 @contextmanager
-def fallback_said(shown: bool) -> Iterator[None]:
-    """Say on stdout, below the data's own line, that no kernel serves the estimator, and why.
+def kernel_said(shown: bool) -> Iterator[None]:
+    """Say on stdout, below the data's own line, which kernel serves the estimator, or why none.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def fallback_said(shown: bool) -> Iterator[None]:
     """
 
     def hear(record: logging.LogRecord) -> None:
-        if shown and getattr(record, "fallback_reason", None) is not None:
+        if shown and (hasattr(record, "kernel") or hasattr(record, "fallback_reason")):
             say(record.getMessage())
 
     with _listening(hear):

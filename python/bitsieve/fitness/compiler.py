@@ -94,7 +94,7 @@ def compile(
     -------
     Fitness
         Its ``kernel`` tells what serves the estimator. Where scikit-learn does, ``kernel`` is
-        None, ``fallback_reason`` says why, and the logger ``bitsieve`` too (at the level INFO).
+        None and ``fallback_reason`` says why. The logger ``bitsieve`` says either (INFO).
 
     Raises
     ------
@@ -170,6 +170,8 @@ def compile(
     if fitness.fallback_reason is not None:
         reason = fitness.fallback_reason
         info_once(f"scikit-learn evaluates each mask ({reason})", fallback_reason=reason)
+    elif fitness.kernel is not None:
+        info_once(f"kernel {fitness.kernel!r} evaluates each mask", kernel=fitness.kernel)
     _say_what_it_takes(fitness)
     return fitness
 

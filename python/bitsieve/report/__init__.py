@@ -24,7 +24,7 @@ from __future__ import annotations
 from bitsieve._files import write_atomically
 from bitsieve.report.bars import RankingInfo, plot_ranking, ranking_info
 from bitsieve.report.convergence import ConvergenceInfo, convergence_info, plot_convergence
-from bitsieve.report.outcome import Outcome, printable
+from bitsieve.report.outcome import Outcome, Restarted, printable
 from bitsieve.report.page import panel_page
 from bitsieve.report.panel import (
     ClassRow,
@@ -58,6 +58,7 @@ __all__ = [
     "Ranking",
     "RankingInfo",
     "ReliabilityInfo",
+    "Restarted",
     "Site",
     "convergence_info",
     "environment",

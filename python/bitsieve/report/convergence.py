@@ -266,7 +266,15 @@ def plot_convergence(
     }
     above.legend(markerscale=1.0 if few else 1.8, **beside)
 
-    below.plot(info.iteration, info.n_selected, color="#1f5fa8", linewidth=1.2, label="iterate")
+    is_single = len(info.iteration) == 1  # no line leads anywhere
+    below.plot(
+        info.iteration,
+        info.n_selected,
+        color="#1f5fa8",
+        linewidth=1.2,
+        marker="o" if is_single else "",
+        label="iterate",
+    )
     below.step(
         info.iteration,
         info.n_selected_best,
@@ -286,6 +294,9 @@ def plot_convergence(
     for axes in (above, below):
         axes.spines[["top", "right"]].set_visible(False)
         axes.margins(x=0.01)
+    if is_single:
+        below.set_xticks(info.iteration)
+        below.set_xlim(info.iteration[0] - 0.5, info.iteration[0] + 0.5)
     if path is not None:
         save_figure(figure, path, dpi)
     return figure

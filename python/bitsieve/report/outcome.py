@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,23 @@ from bitsieve.report.selection import selection_rows
 if TYPE_CHECKING:
     from bitsieve.evaluation import NestedResult
 
-__all__ = ["Outcome", "counted", "printable"]
+__all__ = ["Outcome", "Restarted", "counted", "printable"]
+
+
+class Restarted(NamedTuple):
+    """What one restart of a search selected.
+
+    Attributes
+    ----------
+    support : bool array of shape (n_features,)
+    score : float
+        Measured again on fresh folds; NaN where it was interrupted.
+    seed : int
+    """
+
+    support: NDArray[np.bool_]
+    score: float
+    seed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +80,12 @@ class Outcome:
         The compiled fitness of the search; None where scikit-learn evaluated each mask.
     fallback_reason : str or None
         Why scikit-learn did.
+    n_declined : int
+        Masks of the search that the kernel left to scikit-learn.
+    restarts : sequence of Restarted
+        One for each seed that was searched from; of one seed alone nothing is told.
+    restart_overlap : float or None
+        Mean Jaccard index of the selections of two of them; None where there was one.
     """
 
     source: str
@@ -93,6 +115,9 @@ class Outcome:
     copies: str | None = None
     kernel: str | None = None
     fallback_reason: str | None = None
+    n_declined: int = 0
+    restarts: Sequence[Restarted] = ()
+    restart_overlap: float | None = None
 
     @property
     def best_of_another(self) -> float | None:
@@ -305,6 +330,19 @@ class Outcome:
             "stop_reason": self.stop_reason,
             "kernel": self.kernel,
             "fallback_reason": self.fallback_reason,
+            "n_declined": self.n_declined,
+            "restart_overlap": self.restart_overlap,
+            "restarts": [
+                {
+                    "seed": one.seed,
+                    "score": one.score,
+                    "n_selected": int(one.support.sum()),
+                    "selected": [self.names[int(j)] for j in np.flatnonzero(one.support)],
+                    "selected_indices": np.flatnonzero(one.support),
+                }
+                for one in self.restarts
+                if len(self.restarts) > 1
+            ],
             "search_seconds": self.seconds,
             "outer_seconds": None,
         }

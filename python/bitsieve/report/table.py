@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from bitsieve.report.outcome import Outcome, counted, printable
@@ -75,6 +76,22 @@ def outcome_table(outcome: Outcome, *, n_names: int = 8, stacked: bool = False) 
     return table
 
 
+def _restarts(outcome: Outcome) -> tuple[str, str, str]:
+    """Return the row of the restarts: how many, how alike their panels are, how good."""
+    scores = sorted(one.score for one in outcome.restarts if not math.isnan(one.score))
+    spread = ""
+    if scores:
+        ends = [outcome.shown(score) for score in (scores[0], scores[-1])]
+        least, most = ends[::-1] if outcome.is_error else ends
+        spread = f"; re-measured {outcome.measure} {least} to {most}, the best was taken"
+    return (
+        "restarts",
+        f"{len(outcome.restarts)}",
+        f"searches from other seeds: two of their panels overlap by {outcome.restart_overlap:.2f} "
+        f"on average (Jaccard index){spread}",
+    )
+
+
 def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
     """Return what, value, and what the value is, of each row of the table."""
     names, what, nested = outcome.selected_names, outcome.measure, outcome.nested
@@ -126,6 +143,8 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
                 f"(all {nested.n_folds}: {every:,}, some: {some:,}, none: {none:,})",
             )
         )
+    if outcome.restart_overlap is not None:
+        rows.append(_restarts(outcome))
     if outcome.seed is not None:
         rows.append(
             (
@@ -143,7 +162,7 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
     by = "" if outcome.fallback_reason is None else " by scikit-learn, without a kernel"
     spent = (
         f"search {outcome.seconds:.1f} s{by} ({outcome.n_evaluations:,} evaluations, "
-        f"{outcome.n_iterations:,} iterations{again})"
+        f"{outcome.n_iterations:,} iteration{'' if outcome.n_iterations == 1 else 's'}{again})"
     )
     rows.append(
         (

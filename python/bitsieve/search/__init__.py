@@ -4,6 +4,7 @@
 
     Search (ask, tell)  <----  run  ---->  Fitness (evaluate)
     BinarySPSASearch            |
+    SequentialSearch            |
                                 +--> RunResult, checkpoint files, a progress bar
 
 A search sees masks and scores and nothing else; this room imports neither a fitness, nor data, nor
@@ -22,6 +23,7 @@ from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, Seeded
 from bitsieve.search.random_masks import RandomMaskSearch
 from bitsieve.search.result import Finalist, RunResult
 from bitsieve.search.run import run
+from bitsieve.search.sequential import SequentialSearch
 from bitsieve.search.spsa import BinarySPSASearch
 from bitsieve.search.units import UnitSearch
 
@@ -39,6 +41,7 @@ __all__ = [
     "RunResult",
     "Search",
     "SeededSearch",
+    "SequentialSearch",
     "UnitSearch",
     "preset_of",
     "run",

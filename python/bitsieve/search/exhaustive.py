@@ -87,7 +87,7 @@ class ExhaustiveMaskSearch:
                 raise ValueError(
                     f"subsets of {least} to {most} of {self._n_features} features are too many for "
                     f"an exhaustive search, which takes {_MOST_SUBSETS:,} at most (all of 25 "
-                    "features): lower max_size, or search with another method"
+                    "features): allow smaller sizes alone, or search with another method"
                 )
         self._total = sum(self._sizes)
         self._is_gray = least == 1 and most == self._n_features

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bitsieve._checkpoint import CheckpointStore
 from bitsieve._checks import check_int
-from bitsieve._errors import duration
+from bitsieve._errors import TooFewEvaluations, duration
 from bitsieve.masks import Masks
 from bitsieve.search.choice import Choice, Choose, part_of
 from bitsieve.search.final import Deadline, Final
@@ -153,10 +153,7 @@ class Loop:
             limit = self.limits.max_evaluations
             if limit is not None and self.n_evaluations + len(masks) > limit:
                 if not len(self.history):
-                    raise ValueError(
-                        f"max_evaluations={limit} is fewer than the {len(masks)} masks of one "
-                        "iteration"
-                    )
+                    raise TooFewEvaluations(f"max_evaluations={limit}", len(masks))
                 reasons = {"max_evaluations": int(limit)}
                 break
             iteration = self._take(masks, bool(callbacks))

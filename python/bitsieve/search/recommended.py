@@ -16,6 +16,7 @@ from bitsieve.search.choice import Choice, part_of
 from bitsieve.search.final import Deadline, Final, measure_first
 from bitsieve.search.protocol import Fitness, RecommendingSearch, Scores, Search
 from bitsieve.search.scoring import Scorer
+from bitsieve.search.units import name_of
 
 __all__ = ["Recommended"]
 
@@ -58,12 +59,12 @@ class Recommended(Choice):
         answer = self._recommend()
         if not isinstance(answer, Masks) or len(answer) > 1:
             raise ValueError(
-                f"{type(self.search).__name__}.recommend() must return Masks, a batch of one or of "
+                f"{name_of(self.search)}.recommend() must return Masks, a batch of one or of "
                 f"none, got {answer!r}"
             )
         if answer.n_features != self.search.n_features:
             raise ValueError(
-                f"{type(self.search).__name__}.recommend() must return a mask of "
+                f"{name_of(self.search)}.recommend() must return a mask of "
                 f"{self.search.n_features} features, got {answer.n_features}"
             )
         return answer if len(answer) else None

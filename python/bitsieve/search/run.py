@@ -29,6 +29,7 @@ from bitsieve.search.progress import ProgressBar
 from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, SeededSearch
 from bitsieve.search.result import RunResult
 from bitsieve.search.scoring import Folds, is_fresh
+from bitsieve.search.units import name_of
 
 __all__ = ["run"]
 
@@ -177,7 +178,7 @@ def run(
     check_flag("progress", progress, optional=True)
     if limits.is_endless and not callbacks and not getattr(search, "stops_itself", True):
         raise ValueError(
-            f"{type(search).__name__} never stops by itself: give max_iter, max_evaluations, "
+            f"{name_of(search)} never stops by itself: give max_iter, max_evaluations, "
             "max_time or patience, or a callback that stops it"
         )
     key = key_of(random_state)
@@ -253,7 +254,7 @@ def _check(
     check_choice("choose", choose, ("remeasured", "recommended"))
     if choose == "recommended" and not isinstance(search, RecommendingSearch):
         raise ValueError(
-            f"choose='recommended' needs a search with recommend(), which {type(search).__name__} "
+            f"choose='recommended' needs a search with recommend(), which {name_of(search)} "
             "has not; choose='remeasured' takes the best of the masks that it asked for"
         )
     for callback in callbacks:

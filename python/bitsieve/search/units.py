@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Scores, Search, State
 
-__all__ = ["UnitSearch"]
+__all__ = ["UnitSearch", "name_of"]
 
 _CELLS = 1 << 24  # masks x features that are written out at once, a byte each
 _ROOM = "units/"  # what the adapter adds to a state
@@ -271,6 +271,19 @@ class UnitSearch:
             f"<UnitSearch: {self.n_units} units of {self.n_features} features, {fixed} fixed, "
             f"{self.inner!r}>"
         )
+
+
+def name_of(search: object) -> str:
+    """Return the name of a search's class, within units that of the search within.
+
+    Examples
+    --------
+    >>> class Flips:
+    ...     n_features = 2
+    >>> name_of(UnitSearch(Flips(), [0, 1, 1]))
+    'Flips'
+    """
+    return type(search.inner if isinstance(search, UnitSearch) else search).__name__
 
 
 def _are_same(a: Masks, b: Masks) -> bool:

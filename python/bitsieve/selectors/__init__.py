@@ -11,6 +11,10 @@
 Searches: ``_base.py`` has everything that all share (validation, tags, fit, fitted attributes).
 
     spsa.py          BinarySPSA: its own parameters, and the search that they make
+    exhaustive.py    ExhaustiveSearch: every subset
+    random_search.py RandomSearch: subsets at random
+    sequential.py    SequentialFeatureSelector; what it found of each size: _sizes.py
+    _cost.py         what a search takes where no kernel serves
     _space.py        what moves: free features and groups; _features.py: as users name them
     _penalty.py      a fitness that charges for features; _restarts.py: the best of several seeds
     _starts.py       scores of a filter, by its name, to start from
@@ -37,9 +41,12 @@ from bitsieve.selectors.auto import AutoSelector
 from bitsieve.selectors.cfs import CFS
 from bitsieve.selectors.discretizer import Discretizer
 from bitsieve.selectors.ensemble import EnsembleRanker
+from bitsieve.selectors.exhaustive import ExhaustiveSearch
 from bitsieve.selectors.fcbf import FCBF
 from bitsieve.selectors.information import MRMR, InformationSelector
+from bitsieve.selectors.random_search import RandomSearch
 from bitsieve.selectors.relief import Relief, ReliefF, RReliefF, TuRF
+from bitsieve.selectors.sequential import SequentialFeatureSelector
 from bitsieve.selectors.spsa import BinarySPSA
 from bitsieve.selectors.surf import SURF, MultiSURF, MultiSURFStar, SURFStar, SWRFStar
 from bitsieve.selectors.univariate import GramSchmidt, UnivariateSelector
@@ -53,16 +60,19 @@ __all__ = [
     "BinarySPSA",
     "Discretizer",
     "EnsembleRanker",
+    "ExhaustiveSearch",
     "GramSchmidt",
     "InformationSelector",
     "MultiSURF",
     "MultiSURFStar",
     "RReliefF",
+    "RandomSearch",
     "RankAggregation",
     "Relief",
     "ReliefF",
     "SURFStar",
     "SWRFStar",
+    "SequentialFeatureSelector",
     "TuRF",
     "UnivariateSelector",
 ]

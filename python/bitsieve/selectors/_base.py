@@ -27,7 +27,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bitsieve import fitness as fitness_room
-from bitsieve._checks import check_flag, check_number, key_of
+from bitsieve._checks import check_flag, check_number, is_whole, key_of
+from bitsieve._errors import TooFewEvaluations
 from bitsieve._random import seeded
 from bitsieve._scorers import check_scorer
 from bitsieve.data import Table
@@ -41,7 +42,7 @@ from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_
 from bitsieve.selectors._restarts import Restarts, share_of_limits
 from bitsieve.selectors._space import Space
 
-__all__ = ["SearchSelector", "weighted_frequency"]
+__all__ = ["SearchSelector", "weighted_frequency", "within"]
 
 _SEEDS_TRIED = 3
 
@@ -263,6 +264,14 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
                 if "callback" in result.stop_reason:
                     break  # it asked for an end, not for the next restart
             found.measure_again(told, self.max_time)
+        except TooFewEvaluations as error:
+            if found.n_restarts == 1:
+                raise
+            raise TooFewEvaluations(
+                f"max_evaluations={self.max_evaluations} leaves {max_evaluations} to each of "
+                f"n_restarts={found.n_restarts}, which",
+                error.n_masks,
+            ) from error
         except KeyboardInterrupt as stop:
             found.interrupt(getattr(stop, "partial_result", None), wide)
             self._store_all(found, table, fitness, space)
@@ -370,6 +379,25 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             tags.classifier_tags = wrapped.classifier_tags
             tags.regressor_tags = wrapped.regressor_tags
         return tags
+
+
+def within(max_evaluations: Any, n_masks: int) -> int:
+    """Return how many masks an ask may have: so many, or what there is left to measure.
+
+    Parameters
+    ----------
+    max_evaluations : int or None
+        Looked at no further where it is no limit: the loop refuses that.
+    n_masks : int
+
+    Examples
+    --------
+    >>> within(None, 32), within(10, 32), within(0, 32)
+    (32, 10, 32)
+    """
+    if not is_whole(max_evaluations) or max_evaluations < 1:
+        return n_masks
+    return min(n_masks, int(max_evaluations))
 
 
 def weighted_frequency(finalists: list[Any]) -> NDArray[np.float64]:

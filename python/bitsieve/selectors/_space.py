@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitsieve._checks import check_int
+from bitsieve._checks import check_int, is_whole
 from bitsieve._errors import plural
 from bitsieve.data import Table
 from bitsieve.search import Search, UnitSearch
@@ -243,6 +243,43 @@ class Space:
                 f"so it must be at least {self.n_forced + least}"
             )
         return n - self.n_forced
+
+    def sizes(self, n_features_to_select: Any) -> tuple[int, int]:
+        """Return how many of the units a search is to select at least and at most.
+
+        Parameters
+        ----------
+        n_features_to_select : int, (int, int) or None
+            A size, or the ends of a range, as :meth:`size` takes them; None means all sizes.
+
+        Returns
+        -------
+        (int, int)
+
+        Raises
+        ------
+        ValueError
+            For a range that is none, and sizes that cannot be.
+
+        Examples
+        --------
+        >>> table = Table([[1.0, 2.0, 3.0], [2.0, 1.0, 4.0]], [0, 1])
+        >>> space = Space(table, forced=[1])
+        >>> space.sizes(None), space.sizes((2, 3)), space.sizes(3)
+        ((1, 2), (1, 2), (2, 2))
+        """
+        given = n_features_to_select
+        if given is None:
+            return 1, self.n_units
+        if not isinstance(given, (tuple, list, np.ndarray)):
+            size = self.size(given)
+            return size, size
+        if len(given) != 2 or not all(is_whole(end) for end in given) or given[0] > given[1]:
+            raise ValueError(
+                "n_features_to_select must be a size, (least, greatest) or None, got "
+                f"{tuple(given)!r}"
+            )
+        return self.size(given[0]), self.size(given[1])
 
     def widened(self, search: Search) -> Search:
         """Return a search over the units as one over the features: itself, where they are one.

@@ -1,22 +1,18 @@
-"""Short names of methods and estimators, as the command line takes them.
+"""Short names of estimators, as the command line takes them, and what it asks of features.
 
-A new method joins by adding one line to :data:`METHODS`, a new estimator by one to
-:data:`ESTIMATORS`.
+A new estimator joins by adding one line to :data:`ESTIMATORS`.
 """
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ESTIMATORS", "METHODS", "estimator_by_name", "method_by_name"]
+from bitsieve.data import Table
+from bitsieve.selectors._space import Space
 
-#: Method name to (module, class).
-METHODS: dict[str, tuple[str, str]] = {
-    "bspsa": ("bitsieve.selectors.spsa", "BinarySPSA"),
-}
+__all__ = ["ESTIMATORS", "check_features", "estimator_by_name"]
 
 
 def _neighbors(k: int) -> Any:
@@ -134,31 +130,29 @@ def estimator_by_name(name: str) -> Any:
     )
 
 
-def method_by_name(name: str) -> Any:
-    """Return a selector class.
+def check_features(table: Table, forced: Any, forbidden: Any, groups: Any) -> None:
+    """Refuse features that no search can be over.
 
     Parameters
     ----------
-    name : str
-        One of :data:`METHODS`; upper and lower case are alike.
-
-    Returns
-    -------
-    type
+    table : Table
+        Its names are those of messages.
+    forced, forbidden, groups
+        As ``forced_features``, ``forbidden_features`` and ``feature_groups`` of a search.
 
     Raises
     ------
     ValueError
-        For an unknown name; the message lists the known ones.
+        Where a feature is both forced and forbidden or a group only partly either of them, where
+        nothing is left to search, and for what is no feature.
 
     Examples
     --------
-    >>> from bitsieve.selectors.named import method_by_name
-    >>> method_by_name("bspsa").__name__
-    'BinarySPSA'
+    >>> table = Table([[1.0, 2.0], [2.0, 1.0]], [0, 1], names=["a", "b"])
+    >>> check_features(table, [0], None, None)
+    >>> check_features(table, [0], [0], None)
+    Traceback (most recent call last):
+        ...
+    ValueError: feature 'a' cannot be both in forced_features and in forbidden_features
     """
-    found = METHODS.get(name.lower())
-    if found is None:
-        raise ValueError(f"unknown method {name!r}; known methods: {', '.join(METHODS)}")
-    module, attribute = found
-    return getattr(importlib.import_module(module), attribute)
+    Space(table, forced=forced, forbidden=forbidden, groups=groups)

@@ -91,10 +91,10 @@ class BinarySPSA(SearchSelector):
     start : "auto", None, float, str or array-like of shape (n_features,), default "auto"
         Where the iterate starts, w_0, in [0, 1]. "auto": where ``n_features_to_select`` is at most
         a tenth of the features and y holds classes, the ranks of ReliefF, as
-        ``filter_scores="relieff"`` (of `docs/searches.md`, honest errors are lower from there);
-        otherwise None. None: 0.5 everywhere, so that the first perturbation decides; with
-        ``n_features_to_select`` the first mask is a random one. A boolean array is a mask, of
-        which w_0 stands c / 2 above and below 0.5. The name of a filter means what it means as
+        ``filter_scores="relieff"``, from which honest errors are lower; otherwise None. None: 0.5
+        everywhere, so that the first perturbation decides; with ``n_features_to_select`` the first
+        mask is a random one. A boolean array is a mask, of which w_0 stands c / 2 above and below
+        0.5. The name of a filter means what it means as
         ``filter_scores``. Numbers of a group are averaged.
     filter_scores : None, str, array-like of shape (n_features,) or callable, default None
         In place of ``start``: scores of a filter, greater is better, whose ranks put w_0 within c
@@ -351,8 +351,8 @@ class BinarySPSA(SearchSelector):
             start = _FEW_START if scores is None and self._is_few_of_many(space) else None
         if callable(start):
             raise ValueError(
-                "start must be 'auto', None, a number, a mask, one number a feature or the name of a "
-                f"filter, got {start!r}; a filter, called in every fit, is given as filter_scores"
+                "start must be 'auto', None, a number, a mask, one number a feature or the name of "
+                f"a filter, got {start!r}; a filter, called in every fit, is given as filter_scores"
             )
         if isinstance(start, str):
             if scores is not None:
