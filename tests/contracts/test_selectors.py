@@ -26,6 +26,13 @@ QUICK: dict[str, Any] = {"cv": 2, "n_repeats": 1, "max_iter": 4}
 SELECTORS: list[Any] = [
     bitsieve.AutoSelector(effort="quick", n_repeats=1, random_state=0, n_jobs=1),
     bitsieve.BinarySPSA(KNeighborsClassifier(1), **QUICK),
+    bitsieve.BinarySPSA(
+        KNeighborsClassifier(1),
+        n_features_to_select=1,  # of 12: from a filter
+        injected_noise=0.1,
+        second_order=True,
+        **QUICK,
+    ),
     pytest.param(  # refits by scikit-learn, in processes where there are two jobs
         bitsieve.BinarySPSA(GaussianNB(), resample=False, n_jobs=1, **QUICK),
         marks=pytest.mark.slow,
