@@ -133,12 +133,16 @@ def overlap(panels: dict[int, list[int]]) -> list[float]:
 
 
 def report(rows: list[dict[str, Any]], sets: list[str], methods: list[str]) -> None:
-    """Print the table of what is on record."""
+    """Print the table of what is on record, of the folds that all of the methods have."""
     print("| set | method | folds | 1-NN error | LDA error | Jaccard | seen by the search | s |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for name in sets:
+        of_set = [r for r in rows if r["set"] == name]
+        places = [{(r["repeat"], r["fold"]) for r in of_set if r["method"] == m} for m in methods]
+        common = set.intersection(*[folds for folds in places if folds] or [set()])
         for method in methods:
-            own = [r for r in rows if (r["set"], r["method"]) == (name, method)]
+            own = [r for r in of_set if r["method"] == method]
+            own = [r for r in own if (r["repeat"], r["fold"]) in common]
             if not own:
                 continue
             n = sum(r["n_test"] for r in own)
