@@ -233,6 +233,12 @@ _OF_AUTO = {
     "covariates": "",
 }
 _FEWER = "--max-evaluations says how many subsets are measured"
+_SEQUENTIAL = {**SEARCHES, **_START, "patience": "patience"}
+_BY_SIZE = {
+    **_OF_AUTO,
+    "restarts": "nothing in it is random",
+    "max-iter": "--n-features says where it ends",
+}
 _PLANNED = "--quick, --thorough and --time say how much is compared"
 
 #: The methods of the command, the default first.
@@ -302,6 +308,22 @@ METHODS = (
         },
     ),
     Method(
+        name="fixed",
+        does="exchanges features of a panel of one size, from a filter's best on",
+        selector="FixedSizeSearch",
+        options={**SEARCHES, **_RESTARTS, **_START},
+        defaults={**_ON_FIXED_FOLDS, "repeats": 5},
+        starts=("random",),
+        instead={
+            **_OF_AUTO,
+            "parsimony": "--n-features says how many it has",
+            "quick": _FEWER,
+            "thorough": "--restarts 5 --start random searches more",
+            "max-iter": _FEWER,
+            "patience": "it ends where no exchange is better",
+        },
+    ),
+    Method(
         name="random",
         does="measures subsets drawn at random",
         selector="RandomSearch",
@@ -316,6 +338,28 @@ METHODS = (
             "start": "each subset is drawn anew",
             "max-iter": _FEWER,
         },
+    ),
+    Method(
+        name="sequential",
+        does="adds the best feature, up to --n-features or while the score gains 0.001",
+        selector="SequentialFeatureSelector",
+        aliases=("sfs",),
+        options=_SEQUENTIAL,
+        defaults=_ON_FIXED_FOLDS,
+        settings={"tol": 0.001},
+        has_range=True,
+        instead=_BY_SIZE,
+    ),
+    Method(
+        name="floating",
+        does="does the same, and takes features back where that is better",
+        selector="SequentialFeatureSelector",
+        aliases=("sffs",),
+        options=_SEQUENTIAL,
+        defaults=_ON_FIXED_FOLDS,
+        settings={"tol": 0.001, "floating": True},
+        has_range=True,
+        instead=_BY_SIZE,
     ),
 )  # fmt: skip
 

@@ -25,6 +25,7 @@ from bitsieve.fitness.inner_products import RULES, rule_of
 from bitsieve.fitness.options import Problem
 from bitsieve.fitness.output_scorer import _as_number
 from bitsieve.fitness.pipelines import Parts, scaler_options
+from bitsieve.fitness.processes import in_processes
 from bitsieve.fitness.scoring import refusal_of_scoring
 from bitsieve.fitness.splits import Split
 from bitsieve.fitness.views import (
@@ -77,8 +78,6 @@ class FactorFitness(Fitness):
     kernel = "factor"
 
     def _evaluate(self, masks: Masks, seeds: NDArray[np.uint64]) -> NDArray[np.float64]:
-        import joblib
-
         scores = np.empty((len(masks), self.n_splits))
         places: list[tuple[int, int]] = []
 
@@ -89,8 +88,7 @@ class FactorFitness(Fitness):
                     places.append((m, first))
                     yield job
 
-        parallel = joblib.Parallel(n_jobs=min(self._n_jobs, len(masks)))
-        for number, part in enumerate(parallel(jobs())):
+        for number, part in enumerate(in_processes(jobs(), min(self._n_jobs, len(masks)))):
             m, first = places[number]
             scores[m, first : first + len(part)] = part
         return scores

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bitsieve._scorers import own_scoring
 from bitsieve.fitness.base import Fitness
 from bitsieve.fitness.options import Problem
+from bitsieve.fitness.processes import in_processes
 from bitsieve.masks import Masks
 
 
@@ -51,8 +52,8 @@ class GeneralFitness(Fitness):
             )
             for m in range(len(masks))
         )
-        n_jobs = min(self._n_jobs, len(masks))
-        return np.array(joblib.Parallel(n_jobs=n_jobs)(jobs), dtype=np.float64)
+        scores = in_processes(jobs, min(self._n_jobs, len(masks)))
+        return np.array(scores, dtype=np.float64)
 
 
 def _cross_validate(
