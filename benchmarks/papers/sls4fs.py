@@ -197,7 +197,7 @@ def table(found: dict[tuple[str, str, int], dict[str, Any]], options: Any) -> st
         records = [found[row, *run] for run in runs]
         size = np.mean(
             [r["size"] / load(name)[0].shape[1] for r, (name, _) in zip(records, runs, strict=True)]
-        )  # noqa: E501
+        )
         lines.append(
             f"{row:<18}{PUBLISHED[row]:>7.3f}{theirs[i]:>4}{scores[:, i].mean():>8.3f}"
             f"{of_means[i]:>4}{mean_and_sd(ranks[:, i]):>14}{size:>8.0%}"
