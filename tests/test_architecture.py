@@ -85,6 +85,7 @@ ALLOWED = {
     "selectors": {
         "_checks",
         "_errors",
+        "_once",
         "_random",
         "_scorers",
         "_threads",

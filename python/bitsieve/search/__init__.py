@@ -17,6 +17,7 @@ to move in groups, or not at all.
 from __future__ import annotations
 
 from bitsieve.search.exhaustive import ExhaustiveMaskSearch
+from bitsieve.search.fixed_size import FixedSizeMaskSearch
 from bitsieve.search.iteration import Callback, Iteration
 from bitsieve.search.local import StochasticLocalMaskSearch
 from bitsieve.search.local_presets import LOCAL_PRESETS, LocalPreset
@@ -39,6 +40,7 @@ __all__ = [
     "ExhaustiveMaskSearch",
     "Finalist",
     "Fitness",
+    "FixedSizeMaskSearch",
     "Iteration",
     "LocalPreset",
     "MarkovAnalysis",

@@ -14,12 +14,16 @@ Searches: ``_base.py`` has everything that all share (validation, tags, fit, fit
     local.py         StochasticLocalSearch
     exhaustive.py    ExhaustiveSearch: every subset
     random_search.py RandomSearch: subsets at random
+    fixed_size.py    FixedSizeSearch: swaps at a given size
     sequential.py    SequentialFeatureSelector; what it found of each size: _sizes.py
     _cost.py         what a search takes where no kernel serves
     _space.py        what moves: free features and groups; _features.py: as users name them
     _penalty.py      a fitness that charges for features; _restarts.py: the best of several seeds
     _starts.py       scores of a filter, by its name, to start from
     named.py         short names, as the command line takes them
+
+Elimination by coefficients: ``recursive.py``, RecursiveFeatureElimination, on
+``panels/recursive.py``; its runs, on all samples and in folds: ``_eliminating.py``.
 
 Panels: ``auto.py``, AutoSelector, on the room ``panels``.
 
@@ -44,9 +48,11 @@ from bitsieve.selectors.discretizer import Discretizer
 from bitsieve.selectors.ensemble import EnsembleRanker
 from bitsieve.selectors.exhaustive import ExhaustiveSearch
 from bitsieve.selectors.fcbf import FCBF
+from bitsieve.selectors.fixed_size import FixedSizeSearch
 from bitsieve.selectors.information import MRMR, InformationSelector
 from bitsieve.selectors.local import StochasticLocalSearch
 from bitsieve.selectors.random_search import RandomSearch
+from bitsieve.selectors.recursive import RecursiveFeatureElimination
 from bitsieve.selectors.relief import Relief, ReliefF, RReliefF, TuRF
 from bitsieve.selectors.sequential import SequentialFeatureSelector
 from bitsieve.selectors.spsa import BinarySPSA
@@ -63,6 +69,7 @@ __all__ = [
     "Discretizer",
     "EnsembleRanker",
     "ExhaustiveSearch",
+    "FixedSizeSearch",
     "GramSchmidt",
     "InformationSelector",
     "MultiSURF",
@@ -70,6 +77,7 @@ __all__ = [
     "RReliefF",
     "RandomSearch",
     "RankAggregation",
+    "RecursiveFeatureElimination",
     "Relief",
     "ReliefF",
     "SURFStar",
