@@ -88,8 +88,8 @@ class Method:
         >>> auto.refuse_others({"max-iter": 3})
         Traceback (most recent call last):
             ...
-        ValueError: --max-iter is an option of --method bspsa alone (--quick, --thorough and \
---time say how much is compared): leave it out, or give --method bspsa
+        ValueError: --max-iter is no option of --method auto (--quick, --thorough and \
+--time say how much is compared): leave it out, or give --method bspsa or sls
         """
         for option, value in typed.items():
             if value is None or value is False or option in self.options:
