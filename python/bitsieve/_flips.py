@@ -107,6 +107,13 @@ def rows_with(flips: Positions, indptr: Positions, indices: Positions) -> Positi
     """
     if are_single(indptr):
         return np.flatnonzero(indices == flips[0]) if len(flips) == 1 else np.empty(0, np.int64)
+    if bool((indptr[1:] - indptr[:-1] == 2).all()):
+        first, second = indices[::2], indices[1::2]
+        if len(flips) != 2:
+            return np.flatnonzero(first == second) if len(flips) == 0 else np.empty(0, np.int64)
+        low, high = flips
+        either = (first == low) & (second == high)
+        return np.flatnonzero(either | ((first == high) & (second == low)))
     # What stands twice in a list cancels out in an exclusive or, as it does in the mask.
     mixed = np.concatenate([[np.uint64(0)], np.bitwise_xor.accumulate(_mix(indices))])
     wanted = np.bitwise_xor.reduce(_mix(flips), initial=np.uint64(0))

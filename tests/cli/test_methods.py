@@ -316,3 +316,30 @@ def test_exhaustive_finds_the_optimum(table: Path, tmp_path: Path) -> None:
     assert results["selected_indices"] == subsets[best]
     assert results["observed_score"] == pytest.approx(scores[best])
     assert results["n_evaluations"] == len(subsets) == 55
+
+
+def test_fixed_exchanges_features_until_none_is_better(table: Path, tmp_path: Path) -> None:
+    """Beside all subsets of the size that differ from its panel by one feature."""
+    from sklearn.model_selection import cross_val_score
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.preprocessing import StandardScaler
+
+    _, X, y = _table(tmp_path)
+    X = StandardScaler().fit_transform(X)
+    for start in ("f", "random"):
+        done = _run(
+            "select", "t.csv", "-t", "y", "--out", start, "--method", "fixed", "--n-features", "3",
+            "--start", start, "--outer-folds", "0", "-q", "--seed", "1", "--repeats", "1",
+        )  # fmt: skip
+        assert done.exit_code == 0, done.stderr
+        results = _record(start)["results"]
+        panel = set(results["selected_indices"])
+        assert len(panel) == 3
+        near = [sorted(panel - {a} | {b}) for a in panel for b in set(range(10)) - panel]
+        one = KNeighborsClassifier(1)
+        scores = [cross_val_score(one, X[:, subset], y, cv=5).mean() for subset in near]
+        assert max(scores) <= results["observed_score"] + 1e-12
+    words = ["--method", "fixed", "--n-features", "3", "--restarts", "2", "--start", "f", *_SMALL]
+    done = _run("select", "t.csv", "-t", "y", "--out", "out", "-q", *words)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "--restarts 2 searches from one start without kicks are the same" in done.stderr

@@ -26,10 +26,18 @@ QUICK: dict[str, Any] = {"cv": 2, "n_repeats": 1, "max_iter": 4}
 SELECTORS: list[Any] = [
     bitsieve.AutoSelector(effort="quick", n_repeats=1, random_state=0, n_jobs=1),
     bitsieve.BinarySPSA(KNeighborsClassifier(1), **QUICK),
+    bitsieve.BinarySPSA(
+        KNeighborsClassifier(1),
+        n_features_to_select=1,  # of 12: from a filter
+        injected_noise=0.1,
+        second_order=True,
+        **QUICK,
+    ),
     pytest.param(  # refits by scikit-learn, in processes where there are two jobs
         bitsieve.BinarySPSA(GaussianNB(), resample=False, n_jobs=1, **QUICK),
         marks=pytest.mark.slow,
     ),
+    bitsieve.StochasticLocalSearch(KNeighborsClassifier(1), cv=2, max_iter=9),
     bitsieve.CFS(),
     bitsieve.CFS(discretization="equal_frequency", missing="level", locally_predictive=False),
     bitsieve.EnsembleRanker("f", n_bootstraps=3),
@@ -37,6 +45,10 @@ SELECTORS: list[Any] = [
     bitsieve.ExhaustiveSearch(GaussianNB(), cv=2, n_features_to_select=1, n_jobs=1),
     bitsieve.FCBF(),
     bitsieve.FCBF(discretization="mean_sd", threshold=0.01),
+    bitsieve.FixedSizeSearch(KNeighborsClassifier(1), cv=2),
+    bitsieve.FixedSizeSearch(
+        KNeighborsClassifier(1), cv=2, start="random", moves="best_pairs", n_paired=2, n_kicks=2
+    ),
     bitsieve.GramSchmidt(),
     bitsieve.GramSchmidt(probe_risk=0.3),
     bitsieve.InformationSelector(),

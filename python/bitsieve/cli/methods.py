@@ -308,6 +308,22 @@ METHODS = (
         },
     ),
     Method(
+        name="fixed",
+        does="exchanges features of a panel of one size, from a filter's best on",
+        selector="FixedSizeSearch",
+        options={**SEARCHES, **_RESTARTS, **_START},
+        defaults={**_ON_FIXED_FOLDS, "repeats": 5},
+        starts=("random",),
+        instead={
+            **_OF_AUTO,
+            "parsimony": "--n-features says how many it has",
+            "quick": _FEWER,
+            "thorough": "--restarts 5 --start random searches more",
+            "max-iter": _FEWER,
+            "patience": "it ends where no exchange is better",
+        },
+    ),
+    Method(
         name="random",
         does="measures subsets drawn at random",
         selector="RandomSearch",

@@ -17,7 +17,12 @@ to move in groups, or not at all.
 from __future__ import annotations
 
 from bitsieve.search.exhaustive import ExhaustiveMaskSearch
+from bitsieve.search.fixed_size import FixedSizeMaskSearch
 from bitsieve.search.iteration import Callback, Iteration
+from bitsieve.search.local import StochasticLocalMaskSearch
+from bitsieve.search.local_presets import LOCAL_PRESETS, LocalPreset
+from bitsieve.search.local_starts import best_of_scores
+from bitsieve.search.markov import MarkovAnalysis, all_masks, markov_analysis
 from bitsieve.search.presets import PRESETS, Preset, preset_of
 from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, SeededSearch
 from bitsieve.search.random_masks import RandomMaskSearch
@@ -28,13 +33,17 @@ from bitsieve.search.spsa import BinarySPSASearch
 from bitsieve.search.units import UnitSearch
 
 __all__ = [
+    "LOCAL_PRESETS",
     "PRESETS",
     "BinarySPSASearch",
     "Callback",
     "ExhaustiveMaskSearch",
     "Finalist",
     "Fitness",
+    "FixedSizeMaskSearch",
     "Iteration",
+    "LocalPreset",
+    "MarkovAnalysis",
     "Preset",
     "RandomMaskSearch",
     "RecommendingSearch",
@@ -42,7 +51,11 @@ __all__ = [
     "Search",
     "SeededSearch",
     "SequentialSearch",
+    "StochasticLocalMaskSearch",
     "UnitSearch",
+    "all_masks",
+    "best_of_scores",
+    "markov_analysis",
     "preset_of",
     "run",
 ]

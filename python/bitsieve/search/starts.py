@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bitsieve.masks import Masks
 
-__all__ = ["start_from_mask", "start_from_scores", "start_of", "vector"]
+__all__ = ["members_of", "start_from_mask", "start_from_scores", "start_of", "vector"]
 
 
 def start_from_mask(mask: NDArray[np.bool_], margin: float) -> NDArray[np.float64]:
@@ -76,6 +76,22 @@ def start_of(
             f"({outside.size} are outside). For the scores of a filter use filter_scores"
         )
     return w
+
+
+def members_of(start: ArrayLike | Masks, n_features: int, size: int) -> NDArray[np.int64]:
+    """Return the features of a first mask, ascending, or say why it is none of this size."""
+    array = start.to_bool() if isinstance(start, Masks) else np.asarray(start)
+    if isinstance(start, Masks) and len(array) == 1:
+        array = array[0]
+    if array.dtype != np.bool_ or array.shape != (n_features,):
+        raise ValueError(
+            f"start must be one mask of {n_features} features, got {array.dtype} of shape "
+            f"{array.shape}"
+        )
+    members = np.flatnonzero(array).astype(np.int64)
+    if len(members) != size:
+        raise ValueError(f"start must have {size} features, got {len(members)}")
+    return members
 
 
 def vector(name: str, values: ArrayLike, n_features: int) -> NDArray[np.float64]:

@@ -11,8 +11,10 @@
 Searches: ``_base.py`` has everything that all share (validation, tags, fit, fitted attributes).
 
     spsa.py          BinarySPSA: its own parameters, and the search that they make
+    local.py         StochasticLocalSearch
     exhaustive.py    ExhaustiveSearch: every subset
     random_search.py RandomSearch: subsets at random
+    fixed_size.py    FixedSizeSearch: swaps at a given size
     sequential.py    SequentialFeatureSelector; what it found of each size: _sizes.py
     _cost.py         what a search takes where no kernel serves
     _space.py        what moves: free features and groups; _features.py: as users name them
@@ -46,7 +48,9 @@ from bitsieve.selectors.discretizer import Discretizer
 from bitsieve.selectors.ensemble import EnsembleRanker
 from bitsieve.selectors.exhaustive import ExhaustiveSearch
 from bitsieve.selectors.fcbf import FCBF
+from bitsieve.selectors.fixed_size import FixedSizeSearch
 from bitsieve.selectors.information import MRMR, InformationSelector
+from bitsieve.selectors.local import StochasticLocalSearch
 from bitsieve.selectors.random_search import RandomSearch
 from bitsieve.selectors.recursive import RecursiveFeatureElimination
 from bitsieve.selectors.relief import Relief, ReliefF, RReliefF, TuRF
@@ -65,6 +69,7 @@ __all__ = [
     "Discretizer",
     "EnsembleRanker",
     "ExhaustiveSearch",
+    "FixedSizeSearch",
     "GramSchmidt",
     "InformationSelector",
     "MultiSURF",
@@ -78,6 +83,7 @@ __all__ = [
     "SURFStar",
     "SWRFStar",
     "SequentialFeatureSelector",
+    "StochasticLocalSearch",
     "TuRF",
     "UnivariateSelector",
 ]
