@@ -116,6 +116,8 @@ SPSA = {
     "step_fraction": 0.05,
     "n_averaged": 20,
     "n_select": 2,
+    "noise": 0.1,
+    "second_order": True,
 }
 
 
@@ -248,14 +250,23 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "invert_positive": (_core.invert_positive, {"A": X.T @ X, "bordered": True}),
     "BinarySPSA": (_core.BinarySPSA, SPSA),
     "BinarySPSA.set_seed": (asked().set_seed, {"seed": 1}),
-    "BinarySPSA.tell": (lambda **k: asked().tell(**k), {"plus": 0.5, "minus": 0.25}),
+    "BinarySPSA.tell": (
+        lambda **k: asked().tell(**k),
+        {"plus": 0.5, "minus": 0.25, "second_difference": 0.125},
+    ),
+    "BinarySPSA.restart": (lambda **k: _restart(**k), {"live": WORDS[0].copy()}),
+    "BinarySPSA.set_live": (lambda **k: asked(n_select=0).set_live(**k), {"live": WORDS[0].copy()}),
+    "BinarySPSA.set_curvature": (
+        lambda **k: asked().set_curvature(**k),
+        {"mean": np.linspace(-1.0, 1.0, P * P)},
+    ),
     "BinarySPSA.set_state": (
         lambda **k: _go_on(asked(), k),
-        {"position": np.full(P, 0.5), "iteration": 3, "mean_square": 0.5},
+        {"position": np.full(P, 0.5), "iteration": 3, "mean_square": 0.5, "began": 1},
     ),
     "BinarySPSA.set_state free": (
         lambda **k: _go_on(asked(n_select=0), k),
-        {"position": np.full(P, 0.5), "iteration": 3, "mean_square": 0.5},
+        {"position": np.full(P, 0.5), "iteration": 3, "mean_square": 0.5, "began": 1},
     ),
     "Table": (lambda **k: _evaluate(fresh(table=_core.Table(**k))), table()),
     "Table.doubles": (_core.Table(**table()).doubles, {"n_threads": 1}),
@@ -510,6 +521,12 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "set_isa": (_core.set_isa, {"name": _core.get_isa()}),
 }
+
+
+def _restart(live: Any) -> None:
+    search = asked(n_select=0)
+    search.restart(live)
+    _go_on(search, {"position": np.full(P, 0.5), "iteration": 3, "mean_square": 0.5})
 
 
 def _go_on(search: Any, state: dict[str, Any]) -> None:

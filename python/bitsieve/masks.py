@@ -425,7 +425,10 @@ class Masks:
         wanted = mask.words[0]
         if self._words is None:
             assert self.base is not None and self.indptr is not None and self.indices is not None
-            differs = _core.mask_unpack((self.base ^ wanted)[None], self.n_features)[0]
+            words = self.base ^ wanted
+            if _flips.are_single(self.indptr) and np.count_nonzero(words) != 1:
+                return -1  # more than one flip away, or none
+            differs = _core.mask_unpack(words[None], self.n_features)[0]
             flips = np.flatnonzero(differs).astype(np.int64)
             rows = _flips.rows_with(flips, self.indptr, self.indices)
             if len(flips) == 1 and len(rows) and _flips.are_single(self.indptr):

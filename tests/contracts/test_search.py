@@ -14,6 +14,7 @@ from bitsieve.search import (
     FixedSizeMaskSearch,
     RandomMaskSearch,
     SequentialSearch,
+    StochasticLocalMaskSearch,
 )
 from bitsieve.testing import check_search
 
@@ -22,6 +23,9 @@ SEARCHES: dict[str, tuple[Any, dict[str, Any]]] = {
     "spsa": (BinarySPSASearch, {}),
     "spsa, gain of the paper": (BinarySPSASearch, {"gain": "paper"}),
     "spsa, one feature": (BinarySPSASearch, {"n_features_to_select": 1}),
+    "spsa, noise": (BinarySPSASearch, {"injected_noise": 0.2}),
+    "spsa, second order": (BinarySPSASearch, {"second_order": True}),
+    "spsa, halving": (BinarySPSASearch, {"halving_patience": 3}),
     "spsa, all may win": (BinarySPSASearch, {"admit_perturbed": True, "stop_when_decided": True}),
     "sequential": (SequentialSearch, {}),
     "sequential, backward": (SequentialSearch, {"direction": "backward"}),
@@ -38,6 +42,13 @@ SEARCHES: dict[str, tuple[Any, dict[str, Any]]] = {
         {"size": 1, "moves": "best_pairs", "n_paired": 1, "n_kicks": 2},
     ),
     "random": (RandomMaskSearch, {}),
+    "local": (StochasticLocalMaskSearch, {}),
+    "local, adaptive": (StochasticLocalMaskSearch, {"preset": "adaptivesls"}),
+    "local, noise that adapts": (StochasticLocalMaskSearch, {"preset": "adaptivenoise"}),
+    "local, strict": (
+        StochasticLocalMaskSearch,
+        {"preset": "markovsls", "p_restart": 0.3, "neighborhood": 3 / 4},
+    ),
     "random, one feature": (RandomMaskSearch, {"max_size": 1, "n_asked": 1}),
 }
 
@@ -49,6 +60,19 @@ def _variants(kind: Any, options: dict[str, Any]) -> list[Any]:
             found.append(partial(kind, **options, **{name: value}))
         if "n_features_to_select" not in options:
             found.append(lambda p: kind(p, **options, start=np.linspace(0.46, 0.54, p)))
+    if kind is StochasticLocalMaskSearch:
+        for name, value in {
+            "p_restart": 0.2,
+            "p_noise": 0.2,
+            "adapt_restart": 0.2,
+            "adapt_noise": 0.1,
+            "adapt_window": 3,
+            "neighborhood": 1,
+            "restart": "random" if "preset" not in options else "zeros",
+            "admit_empty": True,
+        }.items():
+            found.append(partial(kind, **{**options, name: value}))
+        found.append(lambda p: kind(p, **options, start=np.arange(p) % 3 == 0))
     return found
 
 

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
 import bitsieve
@@ -24,10 +26,18 @@ QUICK: dict[str, Any] = {"cv": 2, "n_repeats": 1, "max_iter": 4}
 SELECTORS: list[Any] = [
     bitsieve.AutoSelector(effort="quick", n_repeats=1, random_state=0, n_jobs=1),
     bitsieve.BinarySPSA(KNeighborsClassifier(1), **QUICK),
+    bitsieve.BinarySPSA(
+        KNeighborsClassifier(1),
+        n_features_to_select=1,  # of 12: from a filter
+        injected_noise=0.1,
+        second_order=True,
+        **QUICK,
+    ),
     pytest.param(  # refits by scikit-learn, in processes where there are two jobs
         bitsieve.BinarySPSA(GaussianNB(), resample=False, n_jobs=1, **QUICK),
         marks=pytest.mark.slow,
     ),
+    bitsieve.StochasticLocalSearch(KNeighborsClassifier(1), cv=2, max_iter=9),
     bitsieve.CFS(),
     bitsieve.CFS(discretization="equal_frequency", missing="level", locally_predictive=False),
     bitsieve.EnsembleRanker("f", n_bootstraps=3),
@@ -52,6 +62,10 @@ SELECTORS: list[Any] = [
     bitsieve.RandomSearch(KNeighborsClassifier(1), cv=2, n_repeats=1, max_evaluations=64),
     bitsieve.RankAggregation(),
     bitsieve.RankAggregation(["mrmr", "f"], method="median", n_features_to_select=1),
+    bitsieve.RecursiveFeatureElimination(RidgeClassifier(), n_features_to_select=1),
+    bitsieve.RecursiveFeatureElimination(
+        SVC(kernel="linear"), n_features_to_select="auto", step=0.4, cv=2
+    ),
     bitsieve.Relief(),
     bitsieve.ReliefF(),
     bitsieve.SequentialFeatureSelector(KNeighborsClassifier(1), cv=2),
@@ -76,6 +90,7 @@ SELECTORS: list[Any] = [
 ]
 OF_NUMBERS: list[Any] = [
     bitsieve.GramSchmidt(task="regression"),
+    bitsieve.RecursiveFeatureElimination(Ridge(), n_features_to_select="auto", cv=2),
     bitsieve.RReliefF(),
     bitsieve.UnivariateSelector("pearson"),
 ]

@@ -22,7 +22,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     cross_val_score,
 )
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -33,6 +33,7 @@ from bitsieve import BinarySPSA, EnsembleRanker
 from bitsieve._errors import DuplicateSamplesWarning
 from bitsieve.data import Table
 from bitsieve.evaluation import nested_cross_validate
+from bitsieve.filters import relieff
 from bitsieve.fitness import KnnFitness
 from bitsieve.fitness import compile as compile_fitness
 from bitsieve.search import BinarySPSASearch, run
@@ -631,3 +632,100 @@ def test_a_search_stopped_early_says_so(planted: _Data) -> None:
     assert not _fit(planted, max_iter=250, patience=None).stopped_early_
     assert not _fit(planted, max_iter=5000, patience=100, n_repeats=1).stopped_early_
     assert _fit(planted, max_iter=5).final_cut_ is None
+
+
+# -- where a search of few features of many begins -------------------------------------------------
+
+
+def _first_mask(selector: BinarySPSA, X: Any, y: Any) -> np.ndarray:
+    masks: list[np.ndarray] = []
+    selector.set_params(callbacks=[lambda it: masks.append(it.masks.to_bool()[0])], max_iter=1)
+    selector.fit(X, y)
+    return masks[0]
+
+
+def test_few_of_many_begin_with_the_best_of_relieff(planted: _Data) -> None:
+    X, y = planted
+    best = np.sort(np.argsort(-relieff(X, y), kind="stable")[:3])
+    knn = KNeighborsClassifier(1)
+    options: dict[str, Any] = {"n_repeats": 1, "random_state": 0}
+    for given in ({}, {"start": "relieff"}, {"start": None, "filter_scores": "relieff"}):
+        first = _first_mask(BinarySPSA(knn, n_features_to_select=3, **options, **given), X, y)
+        np.testing.assert_array_equal(np.flatnonzero(first), best)
+    # None is a random mask; and so is a start where the size is over a tenth.
+    random = [
+        np.flatnonzero(_first_mask(BinarySPSA(knn, **options, **given), X, y)).tolist()
+        for given in (
+            {"start": None, "n_features_to_select": 3},
+            {"start": None, "n_features_to_select": 4},
+            {"n_features_to_select": 4},
+        )
+    ]
+    assert random[0] != best.tolist()
+    assert random[1] == random[2]
+    assert _first_mask(BinarySPSA(knn, **options), X, y).all()  # R(0.5) = 1
+    with_scores = BinarySPSA(knn, n_features_to_select=3, filter_scores=np.arange(30.0), **options)
+    assert np.flatnonzero(_first_mask(with_scores, X, y)).tolist() == [27, 28, 29]
+
+
+def test_few_of_many_for_numbers_begin_with_a_random_mask(planted: _Data) -> None:
+    X, _ = planted
+    firsts = [
+        _first_mask(
+            BinarySPSA(
+                KNeighborsRegressor(1),
+                n_features_to_select=3,
+                n_repeats=1,
+                random_state=0,
+                **given,
+            ),
+            X,
+            X[:, 4] + X[:, 5],
+        )
+        for given in ({}, {"start": None})
+    ]
+    np.testing.assert_array_equal(*firsts)
+
+
+def test_of_what_can_move_a_tenth_is_few(planted: _Data) -> None:
+    """Forbidden features do not count among the many, and forced ones not among the few."""
+    X, y = planted
+    ranked = np.argsort(-relieff(X, y), kind="stable")
+    forced, forbidden = int(ranked[5]), ranked[20:].tolist()
+    selector = BinarySPSA(
+        KNeighborsClassifier(1),
+        n_features_to_select=2,
+        forced_features=[forced],
+        forbidden_features=forbidden,
+        n_repeats=1,
+        random_state=0,
+    )
+    first = _first_mask(selector, X, y)
+    assert set(np.flatnonzero(first)) == {forced, int(ranked[0])}
+
+
+@each("options", [{"injected_noise": 0.2}, {"second_order": True}, {"halving_patience": 12}])
+def test_extensions_reach_the_search(planted: _Data, options: dict[str, Any]) -> None:
+    extended, plain = _fit(planted, **options), _fit(planted)
+    assert not np.array_equal(extended.scores_, plain.scores_)
+    assert extended.support_[:2].any()
+    assert extended.n_evaluations_ == (5 if "second_order" in options else 3) * extended.n_iter_
+    again = _fit(planted, n_jobs=2, **options)
+    assert again.scores_.tobytes() == extended.scores_.tobytes()
+    if "halving_patience" in options:
+        assert extended.stop_reason_ == {"halving": extended.stop_reason_["halving"]}
+        assert not extended.stopped_early_
+        assert extended.n_features_ < plain.n_features_
+
+
+@each("options", [{"injected_noise": 0.2}, {"second_order": True}, {"halving_patience": 9}])
+def test_extensions_are_resumed_bit_for_bit(
+    planted: _Data, options: dict[str, Any], tmp_path: Path
+) -> None:
+    whole = _fit(planted, max_iter=60, **options)
+    folder = tmp_path / next(iter(options))
+    _fit(planted, max_iter=25, checkpoint=folder, **options)
+    resumed = _fit(planted, max_iter=60, checkpoint=folder, **options)
+    assert resumed.scores_.tobytes() == whole.scores_.tobytes()
+    np.testing.assert_array_equal(resumed.support_, whole.support_)
+    assert resumed.best_score_ == whole.best_score_

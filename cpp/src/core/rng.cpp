@@ -116,11 +116,14 @@ void PhiloxStream::choose(std::uint64_t n, std::size_t k, std::int64_t* chosen) 
       put(at, value_at(last));
     }
   };
-  if (n / 8 <= k) {
-    std::vector<std::int64_t> values(n);
-    std::iota(values.begin(), values.end(), std::int64_t{0});
-    draw([&](std::uint64_t at) { return values[at]; },
-         [&](std::uint64_t at, std::int64_t value) { values[at] = value; });
+  // To write 64 numbers a draw down costs less than to look one up.
+  if (n / 64 <= k && n <= UINT32_MAX) {
+    std::vector<std::uint32_t> values(n);
+    std::iota(values.begin(), values.end(), std::uint32_t{0});
+    draw([&](std::uint64_t at) { return static_cast<std::int64_t>(values[at]); },
+         [&](std::uint64_t at, std::int64_t value) {
+           values[at] = static_cast<std::uint32_t>(value);
+         });
     return;
   }
   // Of the n places only those that no longer hold their own number.

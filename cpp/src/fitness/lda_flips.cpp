@@ -116,11 +116,6 @@ bool LdaFitness::evaluate_neighbors(const Word* base, const std::int64_t* flips,
                scratch[static_cast<std::size_t>(worker)], scores + first * n_splits,
                open.data() + first);
   });
-  if (k == 1) {  // nothing is left of it
-    for (std::size_t m = 0; m < n_masks; ++m) {
-      if (get_bit(base, static_cast<std::size_t>(flips[m]))) open[m] = 1;
-    }
-  }
   flips_open_ += static_cast<std::uint64_t>(std::count(open.begin(), open.end(), 1));
   evaluate_marked(base, flips, open, at, scorer, n_threads, scores, declined);
   return true;

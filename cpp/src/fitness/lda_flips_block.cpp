@@ -38,6 +38,7 @@ void LdaFitness::flip_block(const Flips& common, const Word* base, const std::in
     const auto f = static_cast<std::size_t>(flips[lane]);
     joins[lane] = !get_bit(base, f);
     if (!joins[lane]) {
+      if (k == 1) unsure[lane] = 1;  // nothing is left of the base
       member[lane] = static_cast<std::size_t>(
           std::lower_bound(common.features.begin(), common.features.end(), flips[lane]) -
           common.features.begin());

@@ -37,8 +37,30 @@ BinarySpsa::BinarySpsa(const double* start, std::size_t n_features, std::uint64_
       raised_threshold_(threshold_for(options.perturbation)),
       lowered_threshold_(threshold_for(-options.perturbation)),
       w_(64 * n_words_, 0.0),
-      delta_(n_words_, 0) {
+      delta_(n_words_, 0),
+      second_(options.second_order ? n_words_ : 0, 0),
+      live_(n_words_, ~Word{0}),
+      twice_raised_threshold_(threshold_for(2.0 * options.perturbation)),
+      twice_lowered_threshold_(threshold_for(-2.0 * options.perturbation)) {
   std::copy(start, start + n_features, w_.begin());
+  live_.back() &= tail_mask(n_features);
+  if (options.second_order) curvature_.emplace(n_features);
+}
+
+void BinarySpsa::set_live(const Word* live) {
+  std::copy(live, live + n_words_, live_.begin());
+  live_.back() &= tail_mask(n_features_);
+  is_whole_ = true;
+  for (std::size_t f = 0; f < n_features_ && is_whole_; ++f) is_whole_ = get_bit(live_.data(), f);
+}
+
+void BinarySpsa::restart(const Word* live) {
+  set_live(live);
+  for (std::size_t f = 0; f < n_features_; ++f) w_[f] = get_bit(live_.data(), f) ? 0.5 : 0.0;
+  state_.mean_square = 0.0;
+  state_.began = state_.iteration;
+  if (curvature_) curvature_->clear();
+  asked_ = false;
 }
 
 void BinarySpsa::set_seed(std::uint64_t seed) {
@@ -62,6 +84,35 @@ void BinarySpsa::draw_perturbation() {
       delta_[w + i] = block[i];
     }
   }
+  if (!curvature_) return;
+  PhiloxStream words(seed_, Stream::search, 2 * static_cast<std::uint64_t>(state_.iteration) + 2);
+  for (Word& word : second_) word = words.next();
+}
+
+// Half of the features of plus go back to w, the others on by another c.
+void BinarySpsa::perturbed_twice(Word* plus, Word* minus) {
+  const double c = options_.perturbation;
+  if (options_.n_select > 0) {
+    for (const bool up : {true, false}) {
+      for (std::size_t f = 0; f < n_features_; ++f) {
+        const bool again = get_bit(second_.data(), f);
+        const bool apart = (get_bit(delta_.data(), f) == up) != again;
+        perturbed_[f] = apart ? w_[f] : again ? w_[f] + 2.0 * c : w_[f] - 2.0 * c;
+      }
+      top_n_.select(perturbed_.data(), n_features_, options_.n_select, up ? plus : minus);
+    }
+    return;
+  }
+  for (std::size_t w = 0; w < n_words_; ++w) {
+    const double* position = &w_[64 * w];
+    const Word raised = at_least_64(position, twice_raised_threshold_);
+    const Word lowered = at_least_64(position, twice_lowered_threshold_);
+    const Word still = at_least_64(position, 0.5);
+    const Word up = second_[w], delta = delta_[w];
+    const Word ends = (raised & up) | (lowered & ~up);
+    plus[w] = (ends & ~(delta ^ up)) | (still & (delta ^ up));
+    minus[w] = (ends & (delta ^ up)) | (still & ~(delta ^ up));
+  }
 }
 
 void BinarySpsa::ask(Word* masks) {
@@ -81,6 +132,7 @@ void BinarySpsa::ask(Word* masks) {
       }
       top_n_.select(perturbed_.data(), n_features_, options_.n_select, up ? plus : minus);
     }
+    if (curvature_) perturbed_twice(masks + 3 * n_words_, masks + 4 * n_words_);
     return;
   }
 
@@ -93,14 +145,17 @@ void BinarySpsa::ask(Word* masks) {
     plus[w] = (raised & delta) | (lowered & ~delta);
     minus[w] = (lowered & delta) | (raised & ~delta);
   }
-  const Word tail = tail_mask(n_features_);
-  for (std::size_t m = 0; m < masks_per_ask; ++m) masks[m * n_words_ + n_words_ - 1] &= tail;
+  if (curvature_) perturbed_twice(masks + 3 * n_words_, masks + 4 * n_words_);
+  // The live features, and with them the tail.
+  for (std::size_t m = 0; m < masks_per_ask(); ++m) {
+    for (std::size_t w = 0; w < n_words_; ++w) masks[m * n_words_ + w] &= live_[w];
+  }
 }
 
 // How far every component of w moves, up where Delta is 1.
 double BinarySpsa::step_for(double difference) {
   const double c = options_.perturbation;
-  const double k = static_cast<double>(state_.iteration);
+  const double k = age();
   if (!std::isnan(options_.gain)) {
     const double a_k = options_.gain / std::pow(options_.stability + k + 1.0, options_.decay);
     return a_k * difference / (2.0 * c);
@@ -111,9 +166,59 @@ double BinarySpsa::step_for(double difference) {
   return options_.step_fraction * c * difference / std::sqrt(state_.mean_square);
 }
 
-void BinarySpsa::tell(double plus, double minus) {
+void BinarySpsa::step_along_curvature(double difference, double second_difference) {
+  const std::vector<double> before = curvature_->mean();
+  const SpsaState state = state_;
+  curvature_->update(-second_difference, delta_.data(), second_.data(), age());
+  steps_.resize(n_features_);
+  double along = 0.0, largest = 0.0;
+  if (curvature_->direction(delta_.data(), steps_.data())) {
+    if (std::isnan(options_.gain)) {
+      double squares = 0.0;
+      for (const double x : steps_) squares += x * x;
+      along = step_for(difference) / std::sqrt(squares / static_cast<double>(n_features_));
+    } else {
+      // step_for is of Spall's gradient; his Hessian is the mean by 2 c^2.
+      const double c = options_.perturbation;
+      along = step_for(difference) * (2.0 * c * c);
+    }
+    for (const double x : steps_) largest = std::max(largest, std::abs(along * x));
+  } else {
+    std::fill(steps_.begin(), steps_.end(), 0.0);  // no unit to step by yet
+  }
+  if (!(largest <= largest_step)) {
+    curvature_->set_mean(before.data());
+    state_ = state;
+    throw std::invalid_argument("the scores and the gain make a step of " +
+                                std::to_string(largest));
+  }
+  for (std::size_t f = 0; f < n_features_; ++f) w_[f] += along * steps_[f];
+}
+
+void BinarySpsa::inject_noise() {
+  const double j = age() + 3.0;  // 3 is the first whose log log is positive
+  const double size = options_.noise * options_.perturbation / std::sqrt(j * std::log(std::log(j)));
+  PhiloxStream words(seed_, Stream::search, 2 * static_cast<std::uint64_t>(state_.iteration) + 1);
+  for (std::size_t f = 0; f < n_features_; ++f) w_[f] += size * words.normal();
+}
+
+void BinarySpsa::tell(double plus, double minus, double second_difference) {
   if (!asked_) throw std::logic_error("tell without an ask before it");
-  const double step = step_for(plus - minus);
+  if (curvature_) {
+    step_along_curvature(plus - minus, second_difference);
+  } else {
+    step_along_perturbation(plus - minus);
+  }
+  if (options_.noise > 0.0) inject_noise();
+  for (std::size_t f = 0; f < n_features_ && !is_whole_; ++f) {
+    if (!get_bit(live_.data(), f)) w_[f] = 0.0;
+  }
+  state_.iteration += 1;
+  asked_ = false;
+}
+
+void BinarySpsa::step_along_perturbation(double difference) {
+  const double step = step_for(difference);
   if (!(std::abs(step) <= largest_step)) {
     throw std::invalid_argument("the scores and the gain make a step of " + std::to_string(step));
   }
@@ -131,8 +236,6 @@ void BinarySpsa::tell(double plus, double minus) {
       for (int j = 0; j < 4; ++j) position[i + j] += signed_step[j];
     }
   }
-  state_.iteration += 1;
-  asked_ = false;
 }
 
 bool BinarySpsa::is_decided() const {
@@ -146,6 +249,7 @@ bool BinarySpsa::is_decided() const {
     return *std::min_element(sorted.begin(), nth) - c > *nth + c;
   }
   for (std::size_t f = 0; f < n_features_; ++f) {
+    if (!is_whole_ && !get_bit(live_.data(), f)) continue;
     if ((w_[f] + c >= 0.5) != (w_[f] - c >= 0.5)) return false;
   }
   return true;

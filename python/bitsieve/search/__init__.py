@@ -19,6 +19,10 @@ from __future__ import annotations
 from bitsieve.search.exhaustive import ExhaustiveMaskSearch
 from bitsieve.search.fixed_size import FixedSizeMaskSearch
 from bitsieve.search.iteration import Callback, Iteration
+from bitsieve.search.local import StochasticLocalMaskSearch
+from bitsieve.search.local_presets import LOCAL_PRESETS, LocalPreset
+from bitsieve.search.local_starts import best_of_scores
+from bitsieve.search.markov import MarkovAnalysis, all_masks, markov_analysis
 from bitsieve.search.presets import PRESETS, Preset, preset_of
 from bitsieve.search.protocol import Fitness, RecommendingSearch, Search, SeededSearch
 from bitsieve.search.random_masks import RandomMaskSearch
@@ -29,6 +33,7 @@ from bitsieve.search.spsa import BinarySPSASearch
 from bitsieve.search.units import UnitSearch
 
 __all__ = [
+    "LOCAL_PRESETS",
     "PRESETS",
     "BinarySPSASearch",
     "Callback",
@@ -37,6 +42,8 @@ __all__ = [
     "Fitness",
     "FixedSizeMaskSearch",
     "Iteration",
+    "LocalPreset",
+    "MarkovAnalysis",
     "Preset",
     "RandomMaskSearch",
     "RecommendingSearch",
@@ -44,7 +51,11 @@ __all__ = [
     "Search",
     "SeededSearch",
     "SequentialSearch",
+    "StochasticLocalMaskSearch",
     "UnitSearch",
+    "all_masks",
+    "best_of_scores",
+    "markov_analysis",
     "preset_of",
     "run",
 ]

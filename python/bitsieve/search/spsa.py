@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitsieve import _core
-from bitsieve._checks import check_int, check_number
+from bitsieve._checks import check_flag, check_int, check_number
 from bitsieve._checks import seed as check_seed
 from bitsieve._random import SeedWords, Stream
 from bitsieve.masks import Masks
+from bitsieve.search.halving import Halving, mask_of
 from bitsieve.search.presets import Preset, preset_of
 from bitsieve.search.protocol import Scores, State
 from bitsieve.search.starts import start_of, vector
@@ -80,6 +81,26 @@ class BinarySPSASearch:
         ties to the lowest index.
     admit_perturbed : bool
         Whether the perturbed masks may become the best so far; in [1]_ only iterates may.
+    injected_noise : float
+        Above 0, normal noise is added to every component of the iterate after each step, so that
+        it may leave a local optimum [3]_: ``w += q_k omega_k`` with
+        ``q_k = injected_noise * c / sqrt(j log(log(j)))`` and j = k + 3. It is the square root of
+        the q of [3]_, in units of c.
+    second_order : bool
+        Adaptive SPSA of [4]_. Two more masks an ask, the perturbed ones perturbed once more by an
+        independent Delta~ of the same size, give a rank-two estimate of the Hessian; the mean of
+        all estimates H, made positive definite, turns the step into that of Newton's method, along
+        H^-1 Delta. Up to 500 features H is full, and a multiple of the identity is added until a
+        Cholesky factorisation exists; beyond, it is the diagonal, of which absolute values are
+        taken and their root mean square is added. With ``gain="auto"`` H gives the direction
+        alone, and steps have the size stated there. A number is the gain of [4]_, which has no
+        unit (1 is Newton's); "paper" and "half-difference" are of first order and refused.
+    halving_patience : int, optional
+        Runs in sequence, as [1]_ proposes: after so many iterations without a new best iterate
+        the search goes on with the features of that best alone, all at 0.5, so that about
+        half of them are in a mask, and with new gains. The others are out for good. It stops
+        after a run that was no better than the one before. By default there is one run. Not
+        together with ``n_features_to_select``.
     stop_when_decided : bool
         Stop once no perturbation can change a mask. Off by default, as in [1]_, where the
         last mask is then measured until the stall limit.
@@ -97,6 +118,10 @@ class BinarySPSASearch:
        3 and 5, Table 2.
     .. [2] J. C. Spall (1992), Multivariate stochastic approximation using a simultaneous
        perturbation gradient approximation, IEEE Transactions on Automatic Control 37, 332-341.
+    .. [3] J. L. Maryak, D. C. Chin (2008), Global random optimization by simultaneous perturbation
+       stochastic approximation, IEEE Transactions on Automatic Control 53, 780-783.
+    .. [4] J. C. Spall (2000), Adaptive stochastic approximation by the simultaneous perturbation
+       method, IEEE Transactions on Automatic Control 45, 1839-1853.
 
     Examples
     --------
@@ -126,6 +151,9 @@ class BinarySPSASearch:
         n_averaged: int = 20,
         n_features_to_select: int | None = None,
         admit_perturbed: bool = False,
+        injected_noise: float = 0.0,
+        second_order: bool = False,
+        halving_patience: int | None = None,
         stop_when_decided: bool = False,
     ) -> None:
         self._n_features = check_int("n_features", n_features, 1)
@@ -144,6 +172,22 @@ class BinarySPSASearch:
                     f"n_features_to_select={n_select} is more than the {self._n_features} features"
                 )
         a = _gain(gain, column, c * (stability + 1.0) ** alpha)
+        injected_noise = check_number("injected_noise", injected_noise, 0, closed="left")
+        check_flag("second_order", second_order)
+        if second_order and isinstance(gain, str) and gain != "auto":
+            raise ValueError(
+                f"gain={gain!r} is a step of first order; with second_order give 'auto' or a "
+                "number, of which 1 is Newton's"
+            )
+        self._halving: Halving | None = None
+        if halving_patience is not None:
+            patience = check_int("halving_patience", halving_patience, 1, instead="or None")
+            if n_select:
+                raise ValueError(
+                    "halving_patience finds the number of features by itself; leave it or "
+                    "n_features_to_select out"
+                )
+            self._halving = Halving(self._n_features, patience)
         seed = check_seed("seed", seed)
         self._is_level = n_select > 0 and start is None and filter_scores is None
         self._core = _core.BinarySPSA(
@@ -156,6 +200,8 @@ class BinarySPSASearch:
             step_fraction=step_fraction,
             n_averaged=n_averaged,
             n_select=n_select,
+            noise=injected_noise,
+            second_order=second_order,
         )
         if n_select == 0 and self._core.is_decided():
             raise ValueError(
@@ -171,11 +217,15 @@ class BinarySPSASearch:
             "n_averaged": n_averaged,
             "n_select": n_select,
             "admit_perturbed": int(bool(admit_perturbed)),
+            "injected_noise": injected_noise,
+            "second_order": int(second_order),
+            "halving_patience": halving_patience or 0,
             "stop_when_decided": int(bool(stop_when_decided)),
         }
         self._asked: Masks | None = None
         self._total: NDArray[np.float64] = np.zeros(self._n_features)  # of the iterates told
-        self._eligible = np.array([True, bool(admit_perturbed), bool(admit_perturbed)])
+        self._n_asked = 5 if second_order else 3
+        self._eligible = np.array([True] + [bool(admit_perturbed)] * (self._n_asked - 1))
         self._eligible.setflags(write=False)
         self._break_ties(seed)
 
@@ -208,6 +258,10 @@ class BinarySPSASearch:
         self._break_ties(seed)
         self._asked = None
 
+    @property
+    def _is_second(self) -> bool:
+        return self._n_asked == 5
+
     def _break_ties(self, seed: int) -> None:
         """Start a search of a given size from a random mask: equal w would mean the first ones."""
         if not self._is_level or self._core.state()[1] != 0:
@@ -218,7 +272,7 @@ class BinarySPSASearch:
         self._core.set_state(w, iteration=0, mean_square=0.0)
 
     def ask(self) -> Masks:
-        """Return the iterate's mask and the two perturbed ones, a batch of three."""
+        """Return the iterate's mask and the perturbed ones: three, or five of second order."""
         # The core answers whole words with clean tails: nothing to check or to copy.
         words = self._core.ask()
         words.setflags(write=False)
@@ -226,32 +280,34 @@ class BinarySPSASearch:
         return self._asked
 
     def tell(self, masks: Masks, scores: Scores) -> None:
-        """Move the iterate by the scores of the last ask, float64 of shape (3,)."""
+        """Move the iterate by the scores of the last ask, float64, one a mask."""
         asked = self._asked
         if asked is None:
             raise ValueError("tell needs the masks of an ask before it")
         if masks is not asked and masks != asked:
             raise ValueError("tell needs the masks of the last ask, in their order")
-        if len(scores) != 3:
-            raise ValueError(f"tell needs one score a mask, 3, got {len(scores)}")
+        if len(scores) != self._n_asked:
+            raise ValueError(f"tell needs one score a mask, {self._n_asked}, got {len(scores)}")
         plus, minus = float(scores[1]), float(scores[2])
-        if not (np.isfinite(plus) and np.isfinite(minus)):
-            raise ValueError(f"scores must be finite, got {plus} and {minus}")
-        # Beyond, its square is infinite, and so would be the mean that the automatic gain keeps.
-        if abs(plus - minus) > _LARGEST_DIFFERENCE:
-            raise ValueError(
-                f"the scores of the two perturbed masks, {plus:g} and {minus:g}, differ by more "
-                f"than {_LARGEST_DIFFERENCE:g}; give scores in a smaller unit"
-            )
+        second = (
+            _difference(scores[3] - scores[1], scores[4] - scores[2]) if self._is_second else 0.0
+        )
+        difference = _difference(plus, minus)
+        halving = self._halving
+        if halving is not None and not np.isfinite(scores[0]):
+            raise ValueError(f"scores must be finite, got {scores[0]} for the iterate")
         try:
-            self._core.tell(plus, minus)
+            self._core.tell(plus, minus, second)
         except ValueError:
             raise ValueError(
-                f"gain {self.gain:.6g} and scores that differ by {plus - minus:.6g} "
+                f"gain {self.gain:.6g} and scores that differ by {difference:.6g} "
                 "make a step that no search can take; lower the gain"
             ) from None
         self._total += self.w
         self._asked = None
+        live = None if halving is None else halving.take(asked[0], float(scores[0]))
+        if live is not None:
+            self._core.restart(live.words[0])
 
     def feature_scores(self) -> NDArray[np.float64]:
         """Return the mean iterate, float64 of shape (n_features,), greater for better features.
@@ -263,7 +319,12 @@ class BinarySPSASearch:
         return self._total / iteration if iteration else self.w
 
     def stop(self) -> dict[str, object]:
-        """Return ``{"decided": True}`` once no mask can change, if the search is to stop then."""
+        """Return ``{"decided": True}`` once no mask can change, if the search is to stop then.
+
+        Of runs in sequence also ``{"halving": number of runs}`` after the last.
+        """
+        if self._halving is not None and self._halving.has_ended:
+            return {"halving": self._halving.n_runs}
         if self._parameters["stop_when_decided"] and self._core.is_decided():
             return {"decided": True}
         return {}
@@ -271,15 +332,21 @@ class BinarySPSASearch:
     @property
     def stops_itself(self) -> bool:
         """Whether :meth:`stop` may ever answer."""
-        return bool(self._parameters["stop_when_decided"])
+        return bool(self._parameters["stop_when_decided"]) or self._halving is not None
 
     def eligible(self) -> NDArray[np.bool_]:
-        """Return which masks of an ask may become the best: the iterate, or all three."""
+        """Return which masks of an ask may become the best: the iterate, or all."""
         return self._eligible
 
     def state(self) -> State:
-        """Return the parameters, the seed, w, its sum, k, and the gain's mean square."""
+        """Return the parameters, the seed, w, its sum, k, and the gain's mean square.
+
+        Of second order also the mean Hessian, and of runs in sequence where they are.
+        """
         w, iteration, mean_square = self._core.state()
+        more: State = {"hessian": self._core.curvature()} if self._is_second else {}
+        if self._halving is not None:
+            more |= {"began": self._core.began, "live": self._core.live(), **self._halving.state()}
         return {
             **self._parameters,
             "seed": self._core.seed,
@@ -287,6 +354,7 @@ class BinarySPSASearch:
             "w_total": self._total.copy(),
             "iteration": iteration,
             "mean_square": mean_square,
+            **more,
         }
 
     def set_state(self, state: Mapping[str, Any]) -> None:
@@ -317,11 +385,19 @@ class BinarySPSASearch:
                 f"w_total must be a sum of the {iteration} iterates told, each 1e150 at most, got "
                 f"{total[np.abs(total).argmax()]:g}"
             )
-        self._core.set_state(
-            w,
-            iteration=iteration,
-            mean_square=check_number("mean_square", state["mean_square"], 0, closed="left"),
-        )
+        mean_square = check_number("mean_square", state["mean_square"], 0, closed="left")
+        hessian = began = None
+        if self._is_second:
+            size = len(own["hessian"])  # type: ignore[arg-type]
+            hessian = vector("hessian", state["hessian"], size)
+        if self._halving is not None:
+            began = check_int("began", state["began"], 0)
+            live = mask_of("live", state["live"], self._n_features)
+            self._halving.set_state(state, live)
+            self._core.set_live(live.words[0])
+        self._core.set_state(w, iteration=iteration, mean_square=mean_square, began=began or 0)
+        if hessian is not None:
+            self._core.set_curvature(hessian)
         self._core.set_seed(seed)
         self._total = total
         self._asked = None
@@ -329,6 +405,19 @@ class BinarySPSASearch:
     def __repr__(self) -> str:
         state = self._core.state()
         return f"<BinarySPSASearch: {self._n_features} features, iteration {state[1]}>"
+
+
+def _difference(plus: float, minus: float) -> float:
+    """Return plus - minus of two scores, or of two differences of scores, which must be usable."""
+    if not (np.isfinite(plus) and np.isfinite(minus)):
+        raise ValueError(f"scores must be finite, got {plus} and {minus}")
+    # Beyond, its square is infinite, and so would be the mean that the automatic gain keeps.
+    if abs(plus - minus) > _LARGEST_DIFFERENCE:
+        raise ValueError(
+            f"the scores of the two perturbed masks, {plus:g} and {minus:g}, differ by more "
+            f"than {_LARGEST_DIFFERENCE:g}; give scores in a smaller unit"
+        )
+    return float(plus - minus)
 
 
 def _gain(gain: Gain, column: Preset, half_difference: float) -> float | None:

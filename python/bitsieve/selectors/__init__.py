@@ -11,6 +11,7 @@
 Searches: ``_base.py`` has everything that all share (validation, tags, fit, fitted attributes).
 
     spsa.py          BinarySPSA: its own parameters, and the search that they make
+    local.py         StochasticLocalSearch
     exhaustive.py    ExhaustiveSearch: every subset
     random_search.py RandomSearch: subsets at random
     fixed_size.py    FixedSizeSearch: swaps at a given size
@@ -20,6 +21,9 @@ Searches: ``_base.py`` has everything that all share (validation, tags, fit, fit
     _penalty.py      a fitness that charges for features; _restarts.py: the best of several seeds
     _starts.py       scores of a filter, by its name, to start from
     named.py         short names, as the command line takes them
+
+Elimination by coefficients: ``recursive.py``, RecursiveFeatureElimination, on
+``panels/recursive.py``; its runs, on all samples and in folds: ``_eliminating.py``.
 
 Panels: ``auto.py``, AutoSelector, on the room ``panels``.
 
@@ -46,7 +50,9 @@ from bitsieve.selectors.exhaustive import ExhaustiveSearch
 from bitsieve.selectors.fcbf import FCBF
 from bitsieve.selectors.fixed_size import FixedSizeSearch
 from bitsieve.selectors.information import MRMR, InformationSelector
+from bitsieve.selectors.local import StochasticLocalSearch
 from bitsieve.selectors.random_search import RandomSearch
+from bitsieve.selectors.recursive import RecursiveFeatureElimination
 from bitsieve.selectors.relief import Relief, ReliefF, RReliefF, TuRF
 from bitsieve.selectors.sequential import SequentialFeatureSelector
 from bitsieve.selectors.spsa import BinarySPSA
@@ -71,11 +77,13 @@ __all__ = [
     "RReliefF",
     "RandomSearch",
     "RankAggregation",
+    "RecursiveFeatureElimination",
     "Relief",
     "ReliefF",
     "SURFStar",
     "SWRFStar",
     "SequentialFeatureSelector",
+    "StochasticLocalSearch",
     "TuRF",
     "UnivariateSelector",
 ]

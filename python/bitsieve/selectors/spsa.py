@@ -19,6 +19,8 @@ from bitsieve.selectors._space import Space
 __all__ = ["BinarySPSA"]
 
 _LEAST_PATIENCE = 100  # iterations
+# From a random mask a search of 20 features of thousands sees little beyond it: docs/searches.md.
+_FEW, _FEW_START = 10, "relieff"
 
 
 class BinarySPSA(SearchSelector):
@@ -56,7 +58,8 @@ class BinarySPSA(SearchSelector):
     patience : int, None or "auto", default "auto"
         Stop after this many iterations without a new best; None never does, and then one of the
         other limits is needed. "auto" is the rule of [1]_, a quarter of the iterations (of the
-        preset's where ``max_iter`` is None), but 100 at least.
+        preset's where ``max_iter`` is None), but 100 at least; None with ``halving_patience``,
+        by which the search ends itself.
     n_features_to_select : int or None, default None
         Size of every mask, forced features among them and a group counted as one; None lets the
         search find it.
@@ -85,11 +88,14 @@ class BinarySPSA(SearchSelector):
         "auto".
     alpha : float, default 0.6
         Decay of a fixed gain. Without effect where the gain is "auto".
-    start : None, float, str or array-like of shape (n_features,), default None
-        Where the iterate starts, w_0, in [0, 1]. None: 0.5 everywhere, so that the first
-        perturbation decides; with ``n_features_to_select`` the first mask is a random one. A
-        boolean array is a mask, of which w_0 stands c / 2 above and below 0.5. The name of a filter
-        means what it means as ``filter_scores``. Numbers of a group are averaged.
+    start : "auto", None, float, str or array-like of shape (n_features,), default "auto"
+        Where the iterate starts, w_0, in [0, 1]. "auto": where ``n_features_to_select`` is at most
+        a tenth of the features and y holds classes, the ranks of ReliefF, as
+        ``filter_scores="relieff"``, from which honest errors are lower; otherwise None. None: 0.5
+        everywhere, so that the first perturbation decides; with ``n_features_to_select`` the first
+        mask is a random one. A boolean array is a mask, of which w_0 stands c / 2 above and below
+        0.5. The name of a filter means what it means as
+        ``filter_scores``. Numbers of a group are averaged.
     filter_scores : None, str, array-like of shape (n_features,) or callable, default None
         In place of ``start``: scores of a filter, greater is better, whose ranks put w_0 within c
         of 0.5; or its name, such as "relieff" (:mod:`bitsieve.filters.named`). A callable gets
@@ -104,6 +110,17 @@ class BinarySPSA(SearchSelector):
         the same for every ``random_state``; for others give a splitter with a seed of its own.
     admit_perturbed : bool, default False
         Whether the perturbed masks may become the best too; [1]_ takes iterates only.
+    injected_noise : float, default 0.0
+        Above 0, normal noise is added to the iterate after each step, of size
+        ``injected_noise * c`` at first and fading, so that it may leave a local optimum [3]_.
+    second_order : bool, default False
+        Adaptive SPSA [4]_: five masks an iteration, of which a Hessian is estimated (its diagonal
+        above 500 features) that turns the steps into those of Newton's method.
+    halving_patience : int or None, default None
+        Runs in sequence, as [1]_ proposes: after so many iterations without a new best the search
+        goes on with the features of that best alone, about half of them in a mask, and it
+        ends after a run that was no better than the one before. ``max_iter`` is that of all
+        runs. Not together with ``n_features_to_select``.
     random_state : int, RandomState, Generator or None, default None
         Seed of the search, the folds and the last measurement. None draws one and stores it in
         ``seed_``. Every ``random_state=None`` of the estimator gets a number drawn from it, on a
@@ -191,6 +208,10 @@ class BinarySPSA(SearchSelector):
        Table 2. The automatic gain is not of it.
     .. [2] J. C. Spall (1992), Multivariate stochastic approximation using a simultaneous
        perturbation gradient approximation, IEEE Transactions on Automatic Control 37, 332-341.
+    .. [3] J. L. Maryak, D. C. Chin (2008), Global random optimization by simultaneous perturbation
+       stochastic approximation, IEEE Transactions on Automatic Control 53, 780-783.
+    .. [4] J. C. Spall (2000), Adaptive stochastic approximation by the simultaneous perturbation
+       method, IEEE Transactions on Automatic Control 45, 1839-1853.
 
     Examples
     --------
@@ -203,7 +224,7 @@ class BinarySPSA(SearchSelector):
     150
     """
 
-    _FLAGS = (*SearchSelector._FLAGS, "admit_perturbed")
+    _FLAGS = (*SearchSelector._FLAGS, "admit_perturbed", "second_order")
 
     def __init__(
         self,
@@ -227,11 +248,14 @@ class BinarySPSA(SearchSelector):
         c: float = 0.05,
         A: float | None = None,
         alpha: float = 0.6,
-        start: float | str | ArrayLike | Masks | None = None,
+        start: float | str | ArrayLike | Masks | None = "auto",
         filter_scores: str | ArrayLike | Callable[..., Any] | None = None,
         folds: Literal["common", "independent"] = "common",
         resample: bool = True,
         admit_perturbed: bool = False,
+        injected_noise: float = 0.0,
+        second_order: bool = False,
+        halving_patience: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         checkpoint: Any = None,
@@ -265,6 +289,9 @@ class BinarySPSA(SearchSelector):
         self.folds = folds
         self.resample = resample
         self.admit_perturbed = admit_perturbed
+        self.injected_noise = injected_noise
+        self.second_order = second_order
+        self.halving_patience = halving_patience
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
@@ -280,13 +307,15 @@ class BinarySPSA(SearchSelector):
         # Section IV: a run has stalled after a quarter of its iterations without a new best. In a
         # short run a quarter is too few to tell.
         stalled = preset.patience if max_iter is None else max_iter // 4
-        return max_iter, _number_or_auto("patience", self.patience, max(_LEAST_PATIENCE, stalled))
+        patience = None if self.halving_patience is not None else max(_LEAST_PATIENCE, stalled)
+        return max_iter, _number_or_auto("patience", self.patience, patience)
 
     def _stopped_early(self, result: Any) -> bool:
         # Table 2: so many iterations without a new best show that a search stands still. One of
         # fewer iterations in all has decided few features, unless it stood still by our own rule.
         usual = preset_of(self.preset, self.n_units_).patience
         stalled = result.stop_reason.get("patience", 0) >= _LEAST_PATIENCE
+        stalled = stalled or "halving" in result.stop_reason
         return bool(result.n_iterations < usual and not stalled)
 
     def _make_search(self, table: Table, space: Space) -> BinarySPSASearch:
@@ -304,15 +333,26 @@ class BinarySPSA(SearchSelector):
             if self.n_features_to_select is None
             else space.size(self.n_features_to_select),
             admit_perturbed=self.admit_perturbed,
+            injected_noise=self.injected_noise,
+            second_order=self.second_order,
+            halving_patience=self.halving_patience,
         )
+
+    def _is_few_of_many(self, space: Space) -> bool:
+        """Tell whether the size is so far below what can move that a filter is to begin."""
+        if self.n_features_to_select is None or space.table.codes is None:
+            return False
+        return _FEW * space.size(self.n_features_to_select) <= space.n_units
 
     def _start(self, space: Space) -> tuple[Any, Any]:
         """Return where the search starts and the scores of a filter, for units; one is None."""
         start, scores, name = self.start, self.filter_scores, "filter_scores"
+        if isinstance(start, str) and start == "auto":
+            start = _FEW_START if scores is None and self._is_few_of_many(space) else None
         if callable(start):
             raise ValueError(
-                "start must be None, a number, a mask, one number a feature or the name of a "
-                f"filter, got {start!r}; a filter, called in every fit, is given as filter_scores"
+                "start must be 'auto', None, a number, a mask, one number a feature or the name of "
+                f"a filter, got {start!r}; a filter, called in every fit, is given as filter_scores"
             )
         if isinstance(start, str):
             if scores is not None:
@@ -332,7 +372,7 @@ def _mask_of(start: Any) -> Any:
     return start.to_bool()[0] if isinstance(start, Masks) and len(start) == 1 else start
 
 
-def _number_or_auto(name: str, value: Any, auto: int) -> int | None:
+def _number_or_auto(name: str, value: Any, auto: int | None) -> int | None:
     if isinstance(value, str) and value == "auto":
         return auto
     return None if value is None else check_int(name, value, 1, instead="or None or 'auto'")

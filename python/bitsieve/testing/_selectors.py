@@ -145,7 +145,7 @@ def _transform_keeps_the_support(given: Given) -> None:
 @CONTRACT.clause
 def _scores_ranking_and_support_agree(given: Given) -> None:
     """scores_ has a float64 a feature, ranking_ 1 for the best, support_ bools, n_features_ their
-    number"""
+    number; a step of an elimination shares its rank"""
     selector = given.fit()
     p = given.X.shape[1]
     for name, dtype in (("scores_", np.float64), ("ranking_", np.int64), ("support_", np.bool_)):
@@ -165,6 +165,14 @@ def _scores_ranking_and_support_agree(given: Given) -> None:
             f"order_ is {taken}, but ranking_ {ranking}",
         )
         expect(not support[np.isnan(scores)].any(), "features without a score were kept")
+        return
+    if hasattr(selector, "elimination_order_"):
+        left = selector.elimination_order_
+        expect(
+            bool((np.diff(scores[left]) > 0).all() and (np.diff(ranking[left]) <= 0).all())
+            and same(support, ranking == 1),
+            f"elimination_order_ is {left}, but ranking_ {ranking} and scores_ {scores}",
+        )
         return
     best = np.lexsort((np.arange(p), -scores))
     expect(
