@@ -88,8 +88,8 @@ class Method:
         >>> auto.refuse_others({"max-iter": 3})
         Traceback (most recent call last):
             ...
-        ValueError: --max-iter is an option of --method bspsa alone (--quick, --thorough and \
---time say how much is compared): leave it out, or give --method bspsa
+        ValueError: --max-iter is no option of --method auto (--quick, --thorough and \
+--time say how much is compared): leave it out, or give --method bspsa or sls
         """
         for option, value in typed.items():
             if value is None or value is False or option in self.options:
@@ -278,21 +278,6 @@ METHODS = (
         },
     ),
     Method(
-        name="sequential",
-        does="adds features one by one (half of them without --n-features)",
-        selector="SequentialFeatureSelector",
-        aliases=("sfs",),
-        options={**SEARCHES, **_START},
-        defaults=_ON_FIXED_FOLDS,
-        has_range=True,
-        instead={
-            **_OF_AUTO,
-            "restarts": "nothing in it is random",
-            "max-iter": "--n-features ends it",
-            "patience": "--n-features ends it",
-        },
-    ),
-    Method(
         name="exhaustive",
         does="measures every subset, of up to 25 features",
         selector="ExhaustiveSearch",
@@ -321,6 +306,24 @@ METHODS = (
             "thorough": "--restarts 5 --start random searches more",
             "max-iter": _FEWER,
             "patience": "it ends where no exchange is better",
+        },
+    ),
+    Method(
+        name="sls",
+        does="walks by greedy steps and noise (stochastic local search)",
+        selector="StochasticLocalSearch",
+        options={
+            **{option: name for option, name in SEARCHES.items() if option != "n-features"},
+            **_RESTARTS, **_START, "max-iter": "max_iter", "patience": "patience",
+        },
+        defaults=_ON_FIXED_FOLDS,
+        starts=("zeros", "random"),
+        instead={
+            **_OF_AUTO,
+            "max-features": "--size-penalty prefers small panels",
+            "n-features": "--size-penalty prefers small panels",
+            "quick": "--max-iter shortens it",
+            "thorough": "--max-iter lengthens it",
         },
     ),
     Method(

@@ -99,7 +99,7 @@ class StochasticLocalMaskSearch:
     ...     n_features, resample = 30, False
     ...     def evaluate(self, masks, seeds=0):
     ...         return masks.to_bool() @ np.where(np.arange(30) < 3, 1.0, -1.0)
-    >>> search = StochasticLocalMaskSearch(30, p_noise=0.1)
+    >>> search = StochasticLocalMaskSearch(30, p_noise=0.1, greedy="strict")
     >>> result = run(search, Toy(), choose="recommended", max_iter=200, random_state=0)
     >>> np.flatnonzero(result.support), result.best_score
     (array([0, 1, 2]), 3.0)

@@ -58,6 +58,16 @@ class MarkovAnalysis:
 def all_masks(n_features: int) -> Masks:
     """Return all 2**p masks, in the order of the states of a chain.
 
+    Parameters
+    ----------
+    n_features : int
+        p.
+
+    Returns
+    -------
+    Masks
+        Bit j of the number of a mask is feature j.
+
     Examples
     --------
     >>> all_masks(2).to_bool().astype(int).tolist()
@@ -103,7 +113,8 @@ def markov_analysis(search: StochasticLocalMaskSearch, scores: ArrayLike) -> Mar
     --------
     >>> from bitsieve.search import StochasticLocalMaskSearch
     >>> search = StochasticLocalMaskSearch(2, p_noise=1.0, start="zeros")
-    >>> markov_analysis(search, [0.0, 0.0, 0.0, 1.0]).expected  # to the far corner of a square
+    >>> found = markov_analysis(search, [0.0, 0.0, 0.0, 1.0])
+    >>> round(found.expected, 9)  # to the far corner of a square
     4.0
     """
     p = search.n_features
