@@ -99,6 +99,8 @@ class CheckpointStore:
     ) -> None:
         self.name = name
         self._instead = instead
+        if isinstance(directory, str) and (not directory or "\0" in directory):
+            raise ValueError(f"checkpoint must name a directory, got {directory!r}")
         try:
             self.directory = Path(directory)
         except TypeError as error:

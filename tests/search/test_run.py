@@ -255,6 +255,8 @@ def test_the_search_stops_itself():
         ({"resume": None}, "resume must be True or False, got None"),
         ({"progress": "x"}, "progress must be True, False or None, got 'x'"),
         ({"checkpoint": 3}, "checkpoint must name a directory, got int 3"),
+        ({"checkpoint": ""}, "checkpoint must name a directory, got ''"),
+        ({"checkpoint": "a\0b"}, r"checkpoint must name a directory, got 'a\\x00b'"),
     ],
 )
 def test_bad_options(options, message):

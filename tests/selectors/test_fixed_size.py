@@ -221,6 +221,7 @@ def test_what_is_refused(wine: Any) -> None:
         ({"moves": "some"}, "moves must be"),
         ({"n_restarts": 3}, "n_restarts=3 searches from one start without kicks are the same"),
         ({"start": "random", "n_candidates": 5}, "n_candidates=5 are the best of a filter"),
+        ({"n_candidates": "all"}, "n_candidates must be a whole number from 1 on, got 'all'"),
         ({"n_repeats": "many"}, "n_repeats must be 'auto' or a whole number, got 'many'"),
         ({"tol": -0.1}, "tol must be a finite number from 0 on"),
         ({"kick_size": 0.0, "n_kicks": 1}, "kick_size must be"),

@@ -107,6 +107,12 @@ def test_starts_are_words_filters_scores_and_features(data):
     assert (Masks.from_words(search.starts[0][None], 24).to_bool()[0] == wanted).all()
 
 
+def test_no_features_to_start_with_are_none(data):
+    X, y = data
+    found = [select(start=given, max_iter=40).fit(X, y).support_ for given in ([], "zeros")]
+    assert (found[0] == found[1]).all()
+
+
 def test_a_walk_begins_where_it_is_to(data):
     X, y = data
     masks = []
@@ -163,6 +169,7 @@ def test_more_steps_are_no_worse(data):
         ({"start": "ones"}, "start='ones' is no filter"),
         ({"restart": np.zeros(3)}, r"restart must have shape \(24,\)"),
         ({"start": [24]}, "start"),
+        ({"start": 0.5}, "start must be a list of names or positions, .* got 0.5"),
         ({"start": Masks.full(3)}, "start must be one mask of 24 features"),
         ({"percentile": 101, "start": "f"}, "percentile must be"),
         ({"neighborhood": 25}, "neighborhood=25 is more than the 24 features"),

@@ -370,6 +370,7 @@ def test_says_what_fits_will_take(
         ({"scoring": ["accuracy"]}, "scoring must be one scorer"),
         ({"n_features_to_select": "auto", "scoring": "r3"}, "r3"),
         ({"importance_getter": 3}, "importance_getter must be"),
+        ({"importance_getter": "weights_"}, "importance_getter='weights_' is no attr.* SVC"),
         ({"n_jobs": 0}, "n_jobs"),
         ({"estimator": SVC}, "estimator must be"),
         ({"estimator": KNeighborsClassifier()}, "neither coef_ nor feature_importances_"),

@@ -174,6 +174,8 @@ def test_sizes_count_units_and_the_forced_ones(table: Table) -> None:
     for n in (0, 2.5, True, "all"):
         with pytest.raises(ValueError, match="n_features_to_select must be a whole number"):
             space.size(n)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"n_features_to_select must be .*got array\(3\)"):
+        space.sizes(np.array(3))
 
 
 def test_masks_and_scores_of_another_shape_are_refused(table: Table) -> None:

@@ -400,6 +400,8 @@ def test_a_scorer_that_can(scoring: str | None) -> None:
 def test_an_estimator_is_needed() -> None:
     with pytest.raises(ValueError, match="estimator must be a scikit-learn estimator"):
         BinarySPSA("1nn").fit(*_iris())
+    with pytest.raises(ValueError, match=r"got the class DecisionTreeClassifier; write DecisionT"):
+        BinarySPSA(DecisionTreeClassifier).fit(*_iris())
 
 
 def test_every_class_smaller_than_the_folds() -> None:

@@ -188,7 +188,13 @@ def importances_of(fitted: Any, getter: Importance) -> Floats:
     if callable(getter):
         found = getter(fitted)
     elif getter != "auto":
-        found = attrgetter(getter)(fitted)
+        try:
+            found = attrgetter(getter)(fitted)
+        except AttributeError as error:
+            raise ValueError(
+                f"importance_getter={getter!r} is no attribute of the fitted "
+                f"{type(fitted).__name__}: {error}"
+            ) from error
     else:
         last = fitted
         while getattr(last, "steps", None):

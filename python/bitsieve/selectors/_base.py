@@ -298,6 +298,12 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         ValueError
             Naming the parameter.
         """
+        estimator = getattr(self, "estimator", None)
+        if isinstance(estimator, type):
+            raise ValueError(
+                f"estimator must be an instance, got the class {estimator.__name__}; "
+                f"write {estimator.__name__}()"
+            )
         if hasattr(self, "estimator") and not hasattr(self.estimator, "fit"):
             raise ValueError(
                 "estimator must be a scikit-learn estimator, such as KNeighborsClassifier(1), "

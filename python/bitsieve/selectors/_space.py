@@ -271,7 +271,7 @@ class Space:
         given = n_features_to_select
         if given is None:
             return 1, self.n_units
-        if not isinstance(given, (tuple, list, np.ndarray)):
+        if not isinstance(given, (tuple, list, np.ndarray)) or np.ndim(given) == 0:
             size = self.size(given)
             return size, size
         if len(given) != 2 or not all(is_whole(end) for end in given) or given[0] > given[1]:

@@ -240,6 +240,8 @@ class FixedSizeSearch(SearchSelector):
                 f"n_restarts={n_restarts} searches from one start without kicks are the same: give "
                 "start='random' or n_kicks"
             )
+        if self.n_candidates is not None:
+            check_int("n_candidates", self.n_candidates, 1)
         if self.n_candidates is not None and (self._is_random or not isinstance(self.start, str)):
             raise ValueError(
                 f"n_candidates={self.n_candidates} are the best of a filter: name one as start, "

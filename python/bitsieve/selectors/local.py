@@ -255,7 +255,9 @@ class StochasticLocalSearch(SearchSelector):
         if given is None or (isinstance(given, str) and given in ("zeros", "random")):
             return given
         is_scores = not isinstance(given, (str, Masks)) and not callable(given)
-        is_scores = is_scores and np.asarray(given).dtype.kind == "f"
+        # A number is none, and a list of no features is one of floats for numpy.
+        is_scores = is_scores and np.asarray(given).dtype.kind == "f" and np.size(given) > 0
+        is_scores = is_scores and np.ndim(given) > 0
         if isinstance(given, str) or callable(given) or is_scores:
             p = space.n_features
             scores = space.filter_scores(
