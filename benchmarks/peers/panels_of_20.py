@@ -46,19 +46,25 @@ def shrunken() -> LinearDiscriminantAnalysis:
 
 def swaps(**options: Any) -> FixedSizeSearch:
     estimator = options.pop("estimator", nearest())
+    options = {"n_repeats": 1, **options}
     return FixedSizeSearch(estimator, n_features_to_select=SIZE, random_state=0, **options)
 
 
 class Floating:
     """Floating forward search from the best ten of a filter."""
 
-    def __init__(self, start: Any) -> None:
-        self.start = start
+    def __init__(self, start: Any, n_repeats: int = 1) -> None:
+        self.start, self.n_repeats = start, n_repeats
 
     def fit(self, X: Any, y: Any) -> SequentialFeatureSelector:
         best = self.start.fit(X, y).get_support()
         return SequentialFeatureSelector(
-            nearest(), n_features_to_select=SIZE, floating=True, start=best, random_state=0
+            nearest(),
+            n_features_to_select=SIZE,
+            floating=True,
+            start=best,
+            n_repeats=self.n_repeats,
+            random_state=0,
         ).fit(X, y)
 
 
@@ -69,6 +75,9 @@ METHODS = {
     "binary SPSA": lambda: BinarySPSA(nearest(), n_features_to_select=SIZE, random_state=0),
     "floating from ReliefF 10": lambda: Floating(ReliefF(n_features_to_select=SIZE // 2)),
     "floating from mRMR 10": lambda: Floating(MRMR(n_features_to_select=SIZE // 2)),
+    "floating from mRMR 10, 5 repeats": lambda: Floating(
+        MRMR(n_features_to_select=SIZE // 2), n_repeats=5
+    ),
     "swaps from ReliefF": lambda: swaps(start="relieff"),
     "swaps from mRMR": lambda: swaps(start="mrmr"),
     "swaps from random": lambda: swaps(start="random"),

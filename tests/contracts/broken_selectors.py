@@ -65,6 +65,13 @@ class RanksBackwards(Spread):
         return self
 
 
+class EliminatesBackwards(Spread):
+    def fit(self, X: Any, y: Any = None) -> Any:
+        super().fit(X, y)
+        self.elimination_order_ = np.argsort(-self.scores_, kind="stable")
+        return self
+
+
 class KeepsOneMore(Spread):
     def _keep(self, scores: Any, ranking: Any) -> Any:
         return ranking <= (self._n_wanted(len(scores)) or 0) + 1
@@ -137,7 +144,7 @@ BROKEN_SELECTORS: dict[str, list[Any]] = {
     "constructor_only_stores": [SetsInTheConstructor, FitSetsAParameter],
     "not_fitted": [AlwaysFitted],
     "transform_keeps_the_support": [TransformsAll],
-    "scores_ranking_and_support_agree": [RanksBackwards],
+    "scores_ranking_and_support_agree": [RanksBackwards, EliminatesBackwards],
     "number_of_features": [KeepsOneMore],
     "same_every_time": [OfTheFits, OfItsThreads],
     "input_stays": [Centres],

@@ -295,7 +295,8 @@ def test_each_fold_starts_from_a_seed_of_its_own() -> None:
     X, y = rng.normal(size=(40, 400)), np.arange(40) % 2
     selector = BinarySPSA(
         KNeighborsClassifier(1),
-        n_repeats=1, max_iter=2, n_features_to_select=20, admit_perturbed=True, random_state=7,
+        n_repeats=1, max_iter=2, start=None, n_features_to_select=20, admit_perturbed=True,
+        random_state=7,
     )  # fmt: skip
     for form in (selector, make_pipeline(StandardScaler(), selector)):
         found = nested_cross_validate(form, None, X, y, cv=5)
