@@ -302,6 +302,17 @@ def test_a_panel_to_start_from(table: Path) -> None:
     assert set(record["results"]["selected"]) == {"g3", "c1"}
 
 
+def test_bspsa_starts_from_a_random_mask_by_its_word(table: Path) -> None:
+    """One feature of ten: by default from ReliefF's first, the one that tells the classes apart."""
+    words = ["--method", "bspsa", "--max-iter", "1", *_SMALL, "--n-features", "1", "-q"]
+    for out, more in (("default", []), ("word", ["--start", "random"])):
+        done = _run("select", "t.csv", "-t", "y", "--out", out, *words, *more)
+        assert (done.exit_code, done.stderr) == (0, "")
+    assert _record("default")["results"]["selected"] == ["g0"]
+    assert _record("word")["results"]["selected"] != ["g0"]
+    assert "--start random" in _record("word")["repeat"]
+
+
 def test_exhaustive_finds_the_optimum(table: Path, tmp_path: Path) -> None:
     """Beside a loop over all subsets of one and two features, by scikit-learn."""
     from itertools import combinations

@@ -271,6 +271,7 @@ METHODS = (
             **SEARCHES, **_RESTARTS, **_START, "max-iter": "max_iter", "patience": "patience",
         },
         defaults=_DEFAULTS,
+        starts=("random",),
         instead={
             **_OF_AUTO,
             "quick": "--max-iter shortens it",
