@@ -253,6 +253,9 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
                 f"scikit-learn fits the columns that are left ({plan.reason})",
                 fallback_reason=plan.reason,
             )
+        elif plan.model is not None:
+            kernel = plan.model.kernel
+            info_once(f"kernel {kernel!r} makes the coefficients", kernel=kernel)
         sizes = sizes_to_eliminate(len(left), least, step)
         results = None
         if compared:

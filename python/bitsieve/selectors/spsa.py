@@ -93,8 +93,8 @@ class BinarySPSA(SearchSelector):
         a tenth of the features and y holds classes, the ranks of ReliefF, as
         ``filter_scores="relieff"``, from which honest errors are lower; otherwise None. None: 0.5
         everywhere, so that the first perturbation decides; with ``n_features_to_select`` the first
-        mask is a random one. "random" is None in a word. A boolean array is a mask, of which w_0 stands c / 2 above and below
-        0.5. The name of a filter means what it means as
+        mask is a random one. "random" is None in a word. A boolean array is a mask, of which w_0
+        stands c / 2 above and below 0.5. The name of a filter means what it means as
         ``filter_scores``. Numbers of a group are averaged.
     filter_scores : None, str, array-like of shape (n_features,) or callable, default None
         In place of ``start``: scores of a filter, greater is better, whose ranks put w_0 within c
