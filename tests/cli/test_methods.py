@@ -10,10 +10,12 @@ import os
 import shlex
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 
 import bitsieve
 from bitsieve.cli import main
@@ -41,9 +43,10 @@ def _run(*words: object) -> _Done:
 
 
 def _short(method: Method) -> list[str]:
-    """Limits of a search: of those that it takes the first."""
-    option = next(option for option in _SHORT if option in method.options)
-    return ["--method", method.name, f"--{option}", _SHORT[option], *_SMALL]
+    """Limits of a search: of those that it takes the first; an elimination needs none."""
+    options = [option for option in _SHORT if option in method.options][:1]
+    limits = [word for option in options for word in (f"--{option}", _SHORT[option])]
+    return ["--method", method.name, *limits, *_SMALL]
 
 
 def _size(method: Method, size: int) -> list[str]:
@@ -101,8 +104,10 @@ def test_an_entry_speaks_of_options_that_there_are(method: Method) -> None:
     parameters = inspect.signature(getattr(bitsieve, method.selector)).parameters
     ours = {parameter for parameter in method.options.values() if parameter}
     ours |= {*method.settings, "cv", "n_repeats", "scoring", "random_state", "n_jobs"}
-    if method.adapt is None:
-        assert ours | {"checkpoint", "progress"} <= set(parameters)
+    ours |= {"checkpoint", "progress"}
+    if method.adapt is not None:
+        ours = set(method.adapt(dict.fromkeys(ours) | {"estimator": SVC(kernel="linear")}))
+    assert ours <= set(parameters)
     assert set(method.defaults) <= {*method.options, "cv", "repeats", "scoring"}
     assert {"estimator", "scale", "scoring", "cv", "repeats"} <= set(method.defaults)
     # Every option of auto that someone may miss here is refused; most say what to do instead.
@@ -139,13 +144,18 @@ def test_every_search_runs_and_reports(method: Method, table: Path) -> None:
     Path("never.txt").write_text("g1\n@odd\n", encoding="utf-8")
     words = [
         "select", "t.csv", "-t", "y", "--out", "out", *_short(method), "--forced", "a,b",
-        "--forbidden", "@never.txt", "--feature-groups", "groups.txt", "--size-penalty", "0.001",
-        *_size(method, 3),
+        "--forbidden", "@never.txt", *_size(method, 3),
     ]  # fmt: skip
+    searches = method.name != "rfe"
+    if searches:
+        words += ["--feature-groups", "groups.txt", "--size-penalty", "0.001"]
     done = _run(*words)
     assert (done.exit_code, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert lines[1] == "kernel 'knn' evaluates each mask"
+    kernel, does = (
+        ("knn", "evaluates each mask") if searches else ("dual_svm", "makes the coefficients")
+    )
+    assert lines[1] == f"kernel '{kernel}' {does}"
     assert f"; {method.name} with {_record()['parameters']['estimator']}" in done.stdout
     assert sorted(os.listdir("out")) == [
         "convergence.png", "predictions.csv", "run.json", "selection.csv",
@@ -155,14 +165,16 @@ def test_every_search_runs_and_reports(method: Method, table: Path) -> None:
     selected = set(results["selected"])
     assert "a,b" in selected
     assert not selected & {"g1", "@odd"}
-    assert len(selected & {"c0", "c1", "c2"}) in (0, 3)
-    groups = len(selected) - (2 if "c0" in selected else 0)
+    assert not searches or len(selected & {"c0", "c1", "c2"}) in (0, 3)
+    groups = len(selected) - (2 if searches and "c0" in selected else 0)
     assert groups == 3 or "n-features" not in method.options
-    assert (results["kernel"], results["n_declined"]) == ("knn", 0)
+    assert (results["kernel"], results["n_declined"]) == (kernel, 0)
     assert record["selector"]["forced_features"] == [5]
     assert record["selector"]["forbidden_features"] == [1, 6]
-    assert record["selector"]["feature_groups"] == [[7, 8, 9]]
-    assert set(record["input"]) >= {"forbidden", "feature-groups"}
+    if searches:
+        assert record["selector"]["feature_groups"] == [[7, 8, 9]]
+        assert "feature-groups" in record["input"]
+    assert "forbidden" in record["input"]
     assert record["parameters"]["forced"] == ["a,b"]
     # What is recorded repeats the run, with the same numbers.
     again = shlex.split(record["repeat"])[1:]
@@ -175,6 +187,10 @@ def test_every_search_runs_and_reports(method: Method, table: Path) -> None:
 
 @pytest.mark.parametrize("method", SEARCHES, ids=lambda method: method.name)
 def test_every_search_resumes(method: Method, table: Path) -> None:
+    if method.name == "rfe":
+        said = _refused(*_short(method), "--checkpoint", "stored")
+        assert said == "--checkpoint is not for --method rfe, which stores nothing: leave it out"
+        return
     common = ["select", "t.csv", "-t", "y", "-q", *_short(method), *_size(method, 2)]
     assert _run(*common, "--checkpoint", "stored", "--out", "a") == (0, "", "")
     stored = {path.name: path.read_bytes() for path in Path("stored").glob("*.npz")}
@@ -302,6 +318,17 @@ def test_a_panel_to_start_from(table: Path) -> None:
     assert set(record["results"]["selected"]) == {"g3", "c1"}
 
 
+def test_bspsa_starts_from_a_random_mask_by_its_word(table: Path) -> None:
+    """One feature of ten: by default from ReliefF's first, the one that tells the classes apart."""
+    words = ["--method", "bspsa", "--max-iter", "1", *_SMALL, "--n-features", "1", "-q"]
+    for out, more in (("default", []), ("word", ["--start", "random"])):
+        done = _run("select", "t.csv", "-t", "y", "--out", out, *words, *more)
+        assert (done.exit_code, done.stderr) == (0, "")
+    assert _record("default")["results"]["selected"] == ["g0"]
+    assert _record("word")["results"]["selected"] != ["g0"]
+    assert "--start random" in _record("word")["repeat"]
+
+
 def test_exhaustive_finds_the_optimum(table: Path, tmp_path: Path) -> None:
     """Beside a loop over all subsets of one and two features, by scikit-learn."""
     from itertools import combinations
@@ -325,6 +352,71 @@ def test_exhaustive_finds_the_optimum(table: Path, tmp_path: Path) -> None:
     assert results["selected_indices"] == subsets[best]
     assert results["observed_score"] == pytest.approx(scores[best])
     assert results["n_evaluations"] == len(subsets) == 55
+
+
+def test_rfe_compares_sizes_as_scikit_learn_does(table: Path, tmp_path: Path) -> None:
+    """Beside RFECV on the same folds; and to one size, whose error is told too."""
+    from sklearn.feature_selection import RFE, RFECV
+    from sklearn.model_selection import cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    _, X, y = _table(tmp_path)
+    X = StandardScaler().fit_transform(X)
+    svm = SVC(kernel="linear", tol=1e-10)
+    words = ["select", "t.csv", "-t", "y", "--method", "rfe", "--seed", "1"]
+    done = _run(*words, "--out", "out", "--outer-folds", "2")
+    assert (done.exit_code, done.stderr) == (0, "")
+    record = _record()
+    results = record["results"]
+    rival = RFECV(svm, step=1, cv=5).fit(X, y)
+    assert results["selected_indices"] == np.flatnonzero(rival.support_).tolist()
+    observed = rival.cv_results_["mean_test_score"].max()
+    assert results["observed_score"] == pytest.approx(observed)
+    # Nothing is measured again, and nothing says so.
+    assert results["remeasured_score"] is results["remeasured_error"] is None
+    assert results["fold_remeasured_scores"] is None
+    assert (results["n_evaluations"], results["n_iterations"]) == (10, 11 - rival.n_features_)
+    assert "re-measured" not in done.stdout
+    text = " ".join(done.stdout.split())
+    assert "The observed error comes from the samples that were searched: it is optimistic" in text
+    assert "Only the honest error may be published:" in text
+    # A size, by steps of three.
+    done = _run(*words, "--out", "three", "--n-features", "3", "--step", "3", "--outer-folds", "0")
+    assert (done.exit_code, "(1 evaluation, 4 iterations)" in done.stdout) == (0, True)
+    results = _record("three")["results"]
+    rival = RFE(svm, n_features_to_select=3, step=3)
+    assert results["selected_indices"] == np.flatnonzero(rival.fit(X, y).support_).tolist()
+    scores = cross_val_score(make_pipeline(rival, svm), X, y, cv=5)
+    assert results["observed_score"] == pytest.approx(scores.mean())
+    # What an elimination cannot be.
+    rfe = ["--method", "rfe"]
+    for more, message in (
+        (["--estimator", "1nn"], "--estimator: KNeighborsClassifier has neither coefficients nor"),
+        (["--step", "0"], "--step must be a number in (0, 1) or a whole number from 1 on, got 0"),
+        (["--step", "1.5"], "--step must be a number in (0, 1) or a whole number from 1 on, got"),
+        (["--n-features", "4-11"], "--n-features 11 is more than the 10 features that may be"),
+        (["--n-features", "10", "--forbidden", "g0"], "--n-features 10 is more than the 9 feat"),
+        (["--n-features", "1", "--forced", "g0,g1"], "--n-features 1 is less than the 2 forced"),
+        (["--n-features", "1-2", "--forced", "g0,g1,g2"], "--n-features 1-2 is less than the 3"),
+        (["--repeats", "3"], "--repeats 3 is not for --method rfe, which compares sizes on one"),
+        (["--max-time", "3"], "--max-time is no option of --method rfe (--step 0.1 shortens it)"),
+    ):  # fmt: skip
+        told = _run("select", "t.csv", "-t", "y", *rfe, *more, "--out", "no", "--force", "-q")
+        assert (told.exit_code, told.stderr.count("\n")) == (2, 1)
+        assert told.stderr.startswith(f"bitsieve: error: {message}")
+
+
+def test_the_picture_of_an_elimination() -> None:
+    """A row for each size from the largest on; of equal scores the smaller one is the best."""
+    from bitsieve.cli.told import history_of
+
+    results = {"n_features": [1, 2, 3, 4], "mean_test_score": [0.5, 0.9, 0.9, 0.7]}
+    arrays = {name: np.array(column) for name, column in results.items()}
+    history = history_of(SimpleNamespace(cv_results_=arrays))
+    assert history["n_selected"].tolist() == [4, 3, 2, 1]
+    assert history["n_selected_best"].tolist() == [4, 3, 2, 2]
+    assert history["best_observed"].tolist() == [0.7, 0.9, 0.9, 0.9]
 
 
 def test_fixed_exchanges_features_until_none_is_better(table: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from interrupted import interrupt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import RFE, RFECV
@@ -329,6 +330,26 @@ def test_ctrl_c_leaves_the_selector_as_it_was() -> None:
             selector.fit(X, Y)
         for name, value in before.items():
             assert getattr(selector, name) is value
+
+
+def test_ctrl_c_in_the_folds_leaves_no_thread_behind() -> None:
+    """A thread in a kernel would end the process by an abort."""
+    interrupt(
+        """
+        from sklearn.svm import SVC
+        from bitsieve import RecursiveFeatureElimination
+        from bitsieve.datasets import make_microarray
+        data = make_microarray(60, 2500, random_state=0)
+        selector = RecursiveFeatureElimination(
+            SVC(kernel="linear"), n_features_to_select="auto", n_jobs=2
+        )
+        def long():
+            selector.fit(data.X, data.y)
+        def few():
+            threads = threading.enumerate()
+            return [sum(not isinstance(thread, threading.Timer) for thread in threads)]
+        """
+    )
 
 
 def test_says_what_fits_will_take(

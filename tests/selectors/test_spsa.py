@@ -243,6 +243,17 @@ def test_starts(planted: _Data) -> None:
     np.testing.assert_array_equal(from_numbers.support_, w >= 0.5)
 
 
+def test_a_random_start_has_a_word(planted: _Data) -> None:
+    """3 of 30 features: from a random mask, where the default begins with a filter's best."""
+    few = {"n_features_to_select": 3, "max_iter": 1}
+    word, none, auto = (_fit(planted, start=start, **few) for start in ("random", None, "auto"))
+    np.testing.assert_array_equal(word.support_, none.support_)
+    assert word.best_score_ == none.best_score_
+    assert word.support_.tolist() != auto.support_.tolist()
+    by_scores = _fit(planted, start="random", filter_scores="f", max_iter=1)
+    assert by_scores.support_[:2].all()  # as start=None, which leaves the beginning to the scores
+
+
 def test_a_start_means_what_it_means_to_the_search() -> None:
     table = Table(*load_iris(return_X_y=True))
     for start in (None, 0.48, [0.46, 0.9, 0.5, 0.5], np.array([True, False, True, True])):

@@ -35,13 +35,16 @@ _OPTIONS = {
     "selectors": "selectors",
     "size_penalty": "size-penalty",
     "start": "start",
+    "step": "step",
     "stability": "stability",
 }
 _PARAMETER = re.compile(rf"\b({'|'.join(_OPTIONS)})=('?)([\w.-]+)\2")
 _GROUP = re.compile(r"\bfeature_groups\[(\d+)\]")
 #: Names that nobody writes who means something else.
 _ALONE = re.compile(r"\b(feature_groups|forbidden_features|forced_features|size_penalty)\b")
-_SUBJECT = re.compile(rf"^({'|'.join(_OPTIONS)}) (?=must |names )")
+_SUBJECT = re.compile(rf"^({'|'.join(_OPTIONS)})(?:\[[01]\])? (?=must |names )")
+#: A pair of sizes, which was typed as a range or, of two equal ones, as a number.
+_SIZES = re.compile(r"\bn_features_to_select=\((\d+), (\d+)\)")
 
 
 def show(text: str) -> None:
@@ -137,12 +140,18 @@ def in_options(message: str) -> str:
     '--n-features 7 is more than the 5 features'
     >>> in_options("scoring='f1' cannot score this target; lower cv=50")
     '--scoring f1 cannot score this target; lower --cv 50'
+    >>> in_options("n_features_to_select=(1, 1) is less than the 2 forced features")
+    '--n-features 1 is less than the 2 forced features'
     >>> in_options("n_jobs must be a whole number, got 0")
     '--jobs must be a whole number, got 0'
     >>> in_options("feature 'a' cannot be both in forced_features and in forbidden_features")
     "feature 'a' cannot be both in --forced and in --forbidden"
     """
     message = message.replace("pass resume=False to start anew", "give another --checkpoint")
+    message = _SIZES.sub(
+        lambda found: f"--n-features {found[1]}{'' if found[1] == found[2] else f'-{found[2]}'}",
+        message,
+    )
     message = _SUBJECT.sub(lambda found: f"--{_OPTIONS[found[1]]} ", message)
     message = _PARAMETER.sub(lambda found: f"--{_OPTIONS[found[1]]} {found[3]}", message)
     message = _GROUP.sub(lambda found: f"group {int(found[1]) + 1} of --feature-groups", message)

@@ -32,11 +32,11 @@ from bitsieve.cli.methods import Method, method_by_name
 from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
 from bitsieve.cli.signals import what_stopped
 from bitsieve.cli.terminal import console_of_stdout, how_long, kernel_said, rendered, say
+from bitsieve.cli.told import history_of, told_by
 from bitsieve.report import (
     STACKED_BELOW,
     FeatureStatistics,
     Outcome,
-    Restarted,
     convergence_info,
     feature_statistics,
     outcome_table,
@@ -198,32 +198,14 @@ class Job:
             names=data.names,
             n_samples=len(data.y),
             support=np.asarray(selector.support_),
-            observed=float(selector.observed_score_),
-            remeasured=float(selector.best_score_),
-            n_evaluations=int(selector.n_evaluations_),
-            n_iterations=int(selector.n_iter_),
             seconds=seconds,
-            stop_reason=dict(selector.stop_reason_),
             nested=nested,
             interrupted=stop is not None,
-            best_observed=float(selector.best_observed_score_),
-            n_final_evaluations=int(selector.n_final_evaluations_),
-            n_finalists=sum(not math.isnan(one.measured_score) for one in selector.finalists_),
             seed=selector.random_state,
-            max_iter=_most_iterations(selector),
             is_sized=self.options.get("n-features") is not None,
             doubts={d.names[0]: d.why for d in data.doubts if d.kind == "column"},
-            stopped_early=bool(selector.stopped_early_),
-            final_cut=selector.final_cut_,
             copies=data.copies_text(),
-            kernel=selector.kernel_,
-            fallback_reason=selector.fallback_reason_,
-            n_declined=int(selector.n_declined_),
-            restarts=[
-                Restarted(np.asarray(one.support), float(one.score), int(one.seed))
-                for one in selector.restarts_
-            ],
-            restart_overlap=selector.restart_overlap_,
+            **told_by(selector),
         )
         statistics = feature_statistics(
             data.X,
@@ -235,7 +217,7 @@ class Job:
         record = self._record(selector, data, outcome)
         record["substitutes"] = statistics.substitutes_record(data.names)
         return FinishedJob(
-            self, outcome, record, selector.history_, stop, data.table.sample_names, statistics
+            self, outcome, record, history_of(selector), stop, data.table.sample_names, statistics
         )
 
     def _outer_folds(self, model: Any, data: JobInput, seed: int) -> Any:
@@ -360,7 +342,8 @@ class FinishedJob:
         outcome, nested = self.outcome, self.outcome.nested
         # The curve of the best so far ends at the panel's own, unless another one was better.
         levels = {} if outcome.best_of_another is None else {"observed": outcome.observed}
-        levels |= {"re-measured": outcome.remeasured}
+        if outcome.remeasured is not None:
+            levels |= {"re-measured": outcome.remeasured}
         if nested is not None:
             levels |= {"honest": nested.score, "all features": nested.full_score}
         info = convergence_info(
@@ -411,9 +394,3 @@ def _as_typed(value: Any) -> Any:
     """Return what an option was typed with: a range of sizes as text."""
     is_range = isinstance(value, tuple) and all(isinstance(end, int) for end in value)
     return f"{value[0]}-{value[1]}" if is_range and value else value
-
-
-def _most_iterations(selector: Any) -> int | None:
-    """Return the number of iterations that a search ends after, None without one."""
-    most, _ = selector._limits(selector.n_units_)
-    return None if most is None else int(most)

@@ -193,6 +193,7 @@ _OF_ALL = {"scoring": "scoring", "cv": "cv", "repeats": "n_repeats"}
 _MEANING: dict[str, Callable[[Any], Any]] = {
     "estimator": _estimator,
     "patience": lambda count: count or None,
+    "step": lambda step: int(step) if float(step).is_integer() else step,
 }
 
 #: Options of every search.
@@ -241,6 +242,33 @@ _BY_SIZE = {
 }
 _PLANNED = "--quick, --thorough and --time say how much is compared"
 
+
+def _sizes_compared(parameters: dict[str, Any]) -> dict[str, Any]:
+    """An elimination compares sizes, one too, on one set of folds, and stores nothing."""
+    from sklearn.base import clone
+
+    kept = {name: value for name, value in parameters.items() if name not in _NOT_OF_RFE}
+    if parameters.get("n_repeats") not in (None, 1):
+        raise ValueError(
+            f"--repeats {parameters['n_repeats']} is not for --method rfe, which compares sizes on "
+            "one set of folds: leave it out"
+        )
+    tiny = clone(parameters["estimator"]).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    if not (hasattr(tiny, "coef_") or hasattr(tiny, "feature_importances_")):
+        raise ValueError(
+            f"--estimator: {type(tiny).__name__} has neither coefficients nor importances, by "
+            "which --method rfe drops features: give svm, ridge, logistic, lda or tree"
+        )
+    if parameters.get("checkpoint") is not None:
+        raise ValueError("--checkpoint is not for --method rfe, which stores nothing: leave it out")
+    size = parameters.get("n_features_to_select")
+    several = size is None or isinstance(size, tuple)
+    kept["n_features_to_select"] = (size or "auto") if several else (size, size)
+    return kept
+
+
+_NOT_OF_RFE = ("n_repeats", "checkpoint", "progress")
+
 #: The methods of the command, the default first.
 METHODS = (
     Method(
@@ -261,6 +289,7 @@ METHODS = (
             "max-evaluations": _PLANNED,
             "max-time": "--time 5m plans a run of that length",
             "patience": _PLANNED,
+            "step": "--selectors rfe compares recursive elimination",
         },
     ),
     Method(
@@ -271,6 +300,7 @@ METHODS = (
             **SEARCHES, **_RESTARTS, **_START, "max-iter": "max_iter", "patience": "patience",
         },
         defaults=_DEFAULTS,
+        starts=("random",),
         instead={
             **_OF_AUTO,
             "quick": "--max-iter shortens it",
@@ -363,6 +393,32 @@ METHODS = (
         settings={"tol": 0.001, "floating": True},
         has_range=True,
         instead=_BY_SIZE,
+    ),
+    Method(
+        name="rfe",
+        does="drops the features of the least coefficients, by svm SVM-RFE",
+        selector="RecursiveFeatureElimination",
+        options={
+            "estimator": "estimator", "scale": "", "n-features": "n_features_to_select",
+            "step": "step", "forced": "forced_features", "forbidden": "forbidden_features",
+        },
+        defaults={**_ON_FIXED_FOLDS, "estimator": "svm"},
+        has_range=True,
+        adapt=_sizes_compared,
+        instead={
+            **_OF_AUTO,
+            "parsimony": "--n-features sets the size of its panel",
+            "quick": "--step 0.1 shortens it",
+            "time": "--step 0.1 shortens it",
+            "size-penalty": "--n-features 5-30 limits the sizes that are compared",
+            "feature-groups": "it drops features one by one, by their coefficients",
+            "restarts": "nothing in it is random",
+            "start": "it starts with all features",
+            "max-iter": "--step 0.1 shortens it",
+            "max-evaluations": "--step 0.1 shortens it",
+            "max-time": "--step 0.1 shortens it",
+            "patience": "it goes down to the least size",
+        },
     ),
 )  # fmt: skip
 

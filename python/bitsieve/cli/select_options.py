@@ -351,12 +351,20 @@ NFeatures = Annotated[
         rich_help_panel=_OF_SEARCHES,
     ),
 ]
+Step = Annotated[
+    float | None,
+    typer.Option(
+        help="Features that a step drops, or a share of all of them such as 0.1; 1 if not given"
+        f"{_takers('step')}. Sizes that it does not come by are not compared.",
+        rich_help_panel=_OF_SEARCHES,
+    ),
+]
 SizePenalty = Annotated[
     float | None,
     typer.Option(
         min=0.0,
-        help="Score that each feature costs in the search, such as 0.001; 0 if not given. Every "
-        "number that is shown is without it.",
+        help="Score that each feature costs in the search, such as 0.001; 0 if not given"
+        f"{_takers('size-penalty')}. Every number that is shown is without it.",
         rich_help_panel=_OF_SEARCHES,
     ),
 ]
@@ -376,7 +384,7 @@ FeatureGroups = Annotated[
     Path | None,
     typer.Option(
         help="File with features that are in or out together: a group a line, its names between "
-        "tabs or commas.",
+        f"tabs or commas{_takers('feature-groups')}.",
         rich_help_panel=_OF_SEARCHES,
     ),
 ]

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
+from threading import Event
 from typing import Any, Protocol
 
 import numpy as np
@@ -101,7 +102,12 @@ def sizes_to_eliminate(n_features: int, least: int, step: int) -> list[int]:
 
 
 def eliminate(
-    machine: Elimination, sizes: list[int], *, forced: NDArray[np.bool_], largest_scored: int
+    machine: Elimination,
+    sizes: list[int],
+    *,
+    forced: NDArray[np.bool_],
+    largest_scored: int,
+    stop: Event | None = None,
 ) -> Eliminated:
     """Drop features until the last of the sizes is reached.
 
@@ -114,6 +120,8 @@ def eliminate(
         Features that are never dropped.
     largest_scored : int
         From this size on the fits are scored; 0 for none.
+    stop : threading.Event or None, default None
+        Once it is set, no other step begins; nobody wants the answer.
 
     Returns
     -------
@@ -123,10 +131,14 @@ def eliminate(
     ------
     ValueError
         Where the importances are no finite numbers.
+    InterruptedError
+        Where ``stop`` was set.
     """
     gone: list[Positions] = []
     scores = []
     for number, size in enumerate(sizes):
+        if stop is not None and stop.is_set():
+            raise InterruptedError("the elimination was stopped")
         machine.fit()
         if size <= largest_scored:
             scores.append(machine.score())

@@ -46,9 +46,11 @@ class Outcome:
     n_samples : int
     support : bool array of shape (n_features,)
         The selection from all samples.
-    observed, remeasured : float
-        Scores (greater is better) of the selection: the best that the search saw of it, and
-        measured again on fresh folds of the same samples.
+    observed : float
+        Score (greater is better) of the selection, the best that the search saw of it.
+    remeasured : float or None
+        Measured again on fresh folds of the same samples; None of an elimination, which is measured
+        inside its folds alone.
     n_evaluations, n_iterations : int
         Of the search.
     seconds : float
@@ -96,7 +98,7 @@ class Outcome:
     n_samples: int
     support: NDArray[np.bool_]
     observed: float
-    remeasured: float
+    remeasured: float | None
     n_evaluations: int
     n_iterations: int
     seconds: float
@@ -192,8 +194,11 @@ class Outcome:
         what = self.measure
         said = self._remarks()
         said.append(
-            f"The observed and the re-measured {what} come from the samples that were searched: "
-            "both are optimistic, neither may be published."
+            f"The observed {what} comes from the samples that were searched: it is optimistic, and "
+            "may not be published."
+            if self.remeasured is None
+            else f"The observed and the re-measured {what} come from the samples that were "
+            "searched: both are optimistic, neither may be published."
         )
         if self.nested is None:
             why = (
@@ -362,7 +367,9 @@ class Outcome:
                 "fold_scores": nested.scores,
                 "fold_full_set_scores": nested.full_scores,
                 "fold_observed_scores": nested.observed_scores,
-                "fold_remeasured_scores": nested.remeasured_scores,
+                "fold_remeasured_scores": (
+                    None if self.remeasured is None else nested.remeasured_scores
+                ),
                 "fold_n_selected": nested.n_features,
                 "consensus": [
                     str(name)

@@ -105,14 +105,20 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
         (
             f"observed {what}",
             outcome.shown(outcome.observed),
-            f"apparent {what}: best inner cross-validation of it{beside}; optimistic",
-        ),
-        (
-            f"re-measured {what}",
-            outcome.shown(outcome.remeasured),
-            "inner cross-validation on fresh folds of the same samples; optimistic",
+            "inner cross-validation, the elimination repeated in each fold, at the best size; "
+            "optimistic"
+            if outcome.remeasured is None
+            else f"apparent {what}: best inner cross-validation of it{beside}; optimistic",
         ),
     ]
+    if outcome.remeasured is not None:
+        rows.append(
+            (
+                f"re-measured {what}",
+                outcome.shown(outcome.remeasured),
+                "inner cross-validation on fresh folds of the same samples; optimistic",
+            )
+        )
     if nested is None:
         rows.append((f"honest {what}", "not measured", "no outer folds"))
     else:
@@ -161,7 +167,8 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
         again = f" + {outcome.n_final_evaluations:,} to measure the best {best} again"
     by = "" if outcome.fallback_reason is None else " by scikit-learn, without a kernel"
     spent = (
-        f"search {outcome.seconds:.1f} s{by} ({outcome.n_evaluations:,} evaluations, "
+        f"search {outcome.seconds:.1f} s{by} ({outcome.n_evaluations:,} "
+        f"evaluation{'' if outcome.n_evaluations == 1 else 's'}, "
         f"{outcome.n_iterations:,} iteration{'' if outcome.n_iterations == 1 else 's'}{again})"
     )
     rows.append(

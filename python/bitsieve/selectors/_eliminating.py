@@ -6,8 +6,10 @@ import logging
 import time
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -93,14 +95,28 @@ class Plan:
         """
         import joblib
 
-        calls = (joblib.delayed(_on_fold)(self, split, sizes, largest) for split in splits)
         n_jobs = min(effective_n_jobs(n_jobs), len(splits))
         with _same_bits(fast=False):  # of the process; threads share it
             if self.model is None or self.model.uses_python:
+                calls = (joblib.delayed(_on_fold)(self, split, sizes, largest) for split in splits)
                 found = in_processes(calls, n_jobs)
             else:  # loops that leave Python's lock, and the table need not be copied
-                found = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(calls)
+                found = self._in_threads(splits, sizes, largest, n_jobs)
             return np.array(found, dtype=np.float64)
+
+    def _in_threads(
+        self, splits: list[Split], sizes: list[int], largest: int, n_jobs: int
+    ) -> list[NDArray[np.float64]]:
+        """Eliminate on folds in threads, all of which have ended whatever ends this."""
+        stop = Event()
+        with ThreadPoolExecutor(n_jobs) as pool:
+            runs = [pool.submit(_on_fold, self, split, sizes, largest, stop) for split in splits]
+            try:
+                return [run.result() for run in runs]
+            except BaseException:
+                # A thread that is in a kernel while the process ends takes it down.
+                stop.set()
+                raise
 
     def tell_cost(self, sizes: list[int], n_runs: int, n_jobs: int | None) -> None:
         """Say what the fits of scikit-learn will take, before they begin.
@@ -211,11 +227,15 @@ def plan_of(
     )
 
 
-def _on_fold(plan: Plan, split: Split, sizes: list[int], largest: int) -> NDArray[np.float64]:
+def _on_fold(
+    plan: Plan, split: Split, sizes: list[int], largest: int, stop: Event | None = None
+) -> NDArray[np.float64]:
     python = plan.model is None or plan.model.uses_python
     with _same_bits(fast=plan.model is not None, limit=python):
         machine = plan._machine(split)
-        return eliminate(machine, sizes, forced=plan.forced, largest_scored=largest).scores
+        return eliminate(
+            machine, sizes, forced=plan.forced, largest_scored=largest, stop=stop
+        ).scores
 
 
 @contextmanager

@@ -253,6 +253,9 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
                 f"scikit-learn fits the columns that are left ({plan.reason})",
                 fallback_reason=plan.reason,
             )
+        elif plan.model is not None:
+            kernel = plan.model.kernel
+            info_once(f"kernel {kernel!r} makes the coefficients", kernel=kernel)
         sizes = sizes_to_eliminate(len(left), least, step)
         results = None
         if compared:
@@ -331,8 +334,12 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
             least = check_int("min_features_to_select", self.min_features_to_select, 1, p)
             return max(least, n_forced), p, True
         if isinstance(given, (tuple, list)) and len(given) == 2:
-            low = check_int(f"{name}[0]", given[0], 1, p)
-            high = check_int(f"{name}[1]", given[1], low, p)
+            low = check_int(f"{name}[0]", given[0], 1)
+            high = check_int(f"{name}[1]", given[1], low)
+            if high > p:
+                raise ValueError(
+                    f"{name}={high} is more than the {plural(p, 'feature')} that may be selected"
+                )
             if high < n_forced:
                 raise ValueError(
                     f"{name}={given!r} is less than the {plural(n_forced, 'forced feature')}"

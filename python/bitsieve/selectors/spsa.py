@@ -93,8 +93,8 @@ class BinarySPSA(SearchSelector):
         a tenth of the features and y holds classes, the ranks of ReliefF, as
         ``filter_scores="relieff"``, from which honest errors are lower; otherwise None. None: 0.5
         everywhere, so that the first perturbation decides; with ``n_features_to_select`` the first
-        mask is a random one. A boolean array is a mask, of which w_0 stands c / 2 above and below
-        0.5. The name of a filter means what it means as
+        mask is a random one. "random" is None in a word. A boolean array is a mask, of which w_0
+        stands c / 2 above and below 0.5. The name of a filter means what it means as
         ``filter_scores``. Numbers of a group are averaged.
     filter_scores : None, str, array-like of shape (n_features,) or callable, default None
         In place of ``start``: scores of a filter, greater is better, whose ranks put w_0 within c
@@ -349,6 +349,8 @@ class BinarySPSA(SearchSelector):
         start, scores, name = self.start, self.filter_scores, "filter_scores"
         if isinstance(start, str) and start == "auto":
             start = _FEW_START if scores is None and self._is_few_of_many(space) else None
+        elif isinstance(start, str) and start == "random":
+            start = None
         if callable(start):
             raise ValueError(
                 "start must be 'auto', None, a number, a mask, one number a feature or the name of "
