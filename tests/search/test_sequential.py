@@ -130,6 +130,26 @@ def test_some_way_goes_back() -> None:
     assert sum(n > 0 for n in backs) >= 10
 
 
+def test_a_step_that_gains_as_much_as_tol_is_made() -> None:
+    weights = _Weights(np.array([0.25, 1.0, 0.125, 0.5]))
+    result = _run(weights, size=4, tol=0.25)
+    assert result.mask.indices_of(0).tolist() == [0, 1, 3]
+    assert result.stop_reason == {"tol": 0.25}
+
+
+def test_only_the_strict_rule_needs_a_step_back_to_gain() -> None:
+    table = _Table(4, 0)
+    table.values[:] = 0.0
+    for features, score in (((0,), 1), ((0, 1), 2), ((0, 1, 2), 3), ((1, 2), 3)):
+        table.values[sum(2**f for f in features)] = score
+    search = SequentialSearch(4, size=4, floating="mlxtend")
+    assert [len(features) for features in _walk(search, table)] == [0, 1, 2, 3, 4]
+    search = SequentialSearch(4, size=4, floating=True)
+    assert [sorted(features) for features in _walk(search, table)[:5]] == [
+        [], [0], [0, 1], [0, 1, 2], [1, 2],
+    ]  # fmt: skip
+
+
 @each("options", [options for options, _ in WAYS.values()])
 def test_solves_one_max(options: dict[str, Any]) -> None:
     weights = np.where(np.arange(60) % 3 == 0, 1.0, -1.0)
