@@ -137,6 +137,37 @@ def test_a_step_that_gains_as_much_as_tol_is_made() -> None:
     assert result.stop_reason == {"tol": 0.25}
 
 
+def test_by_the_strict_rule_the_feature_of_the_last_step_stays_however_often_others_go() -> None:
+    table = _Table(6, 0)
+    table.values[:] = 0.0
+    for n in range(1, 6):
+        table.values[2**n - 1] = n  # one after the other comes
+    table.values[0b011110] = 10.0  # 0 goes,
+    table.values[0b001110] = 20.0  # and then 4 would, which came last
+    way = _walk(SequentialSearch(6, size=6, floating="mlxtend"), table)
+    assert frozenset({1, 2, 3, 4}) in way
+    assert frozenset({1, 2, 3}) not in way
+    way = _walk(SequentialSearch(6, size=6, floating=True), table)
+    assert way[6:8] == [frozenset({1, 2, 3, 4}), frozenset({1, 2, 3})]
+
+
+def test_one_feature_is_taken_back_only_where_another_size_was_not_all_measured() -> None:
+    """Forward from none, the best of one feature is known; backward, one may always come back."""
+    table = _Table(4, 0)
+    table.values[:] = 0.0  # nothing is ever better
+    _walk(SequentialSearch(4, size=2, floating=True), table)
+    assert table.n_asked == 4 + 3 + 2
+    table.n_asked = 0
+    _walk(SequentialSearch(4, size=2, floating=True, direction="backward"), table)
+    assert table.n_asked == 1 + 4 + 1 + 3 + 2
+
+
+def test_features_that_stay_weigh_more_than_those_that_go_late() -> None:
+    search = SequentialSearch(4, size=2, direction="backward")
+    _walk(search, _Weights(np.array([2.0, 4.0, 1.0, 3.0])))
+    np.testing.assert_allclose(search.feature_scores(), [2 / 3, 2.0, 1 / 3, 2.0])
+
+
 def test_only_the_strict_rule_needs_a_step_back_to_gain() -> None:
     table = _Table(4, 0)
     table.values[:] = 0.0
@@ -144,6 +175,9 @@ def test_only_the_strict_rule_needs_a_step_back_to_gain() -> None:
         table.values[sum(2**f for f in features)] = score
     search = SequentialSearch(4, size=4, floating="mlxtend")
     assert [len(features) for features in _walk(search, table)] == [0, 1, 2, 3, 4]
+    # Steps of 4, 3, 2 and 1, and two that look back: from three, all but the newest of them, and
+    # from four.
+    assert table.n_asked == 10 + 2 + 3
     search = SequentialSearch(4, size=4, floating=True)
     assert [sorted(features) for features in _walk(search, table)[:5]] == [
         [], [0], [0, 1], [0, 1, 2], [1, 2],

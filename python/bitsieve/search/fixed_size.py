@@ -61,7 +61,7 @@ class FixedSizeMaskSearch:
         A swap must gain more than this, at least 0.
     n_kicks : int
     kick_size : int or float
-        Swaps of a kick: a number, or a fraction of the size, at least one.
+        Swaps of a kick: a number, or a fraction of the size, rounded to the nearest, at least one.
     n_asked : int
         Masks of an ask, at most: a pass is cut into parts, each for one or several features that
         leave.
