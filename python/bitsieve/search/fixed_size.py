@@ -73,7 +73,7 @@ class FixedSizeMaskSearch:
 
     References
     ----------
-    .. [1] H. R. Lourenco, O. C. Martin, T. Stutzle (2003), Iterated local search, in: Handbook of
+    .. [1] H. R. Lourenço, O. C. Martin, T. Stützle (2003), Iterated local search, in: Handbook of
        Metaheuristics, 320-353.
 
     Examples
