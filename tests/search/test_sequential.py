@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from sklearn.dummy import DummyClassifier
 from twin_sequential import (
     Set,
     backward,
@@ -144,6 +145,29 @@ def test_by_the_strict_rule_the_feature_that_came_last_stays(seed: int) -> None:
     for before, after in pairwise(way):
         last = after - before or last
         assert last <= after, f"{sorted(before)} became {sorted(after)}"
+
+
+@each("direction", ["forward", "backward"])
+@each("n_levels", [None, 2])
+@each("seed", [*range(8), 964])
+def test_by_the_strict_rule_each_size_is_that_of_mlxtend(
+    direction: Any, n_levels: int | None, seed: int
+) -> None:
+    peers = pytest.importorskip("mlxtend.feature_selection")
+    table, size = _Table(7, seed, n_levels), 7 if direction == "forward" else 1
+    selector = peers.SequentialFeatureSelector(
+        DummyClassifier(),
+        k_features=size,
+        forward=direction == "forward",
+        floating=True,
+        scoring=lambda fitted, X, y: table.score(frozenset(X[0].astype(int).tolist())),
+        cv=0,
+    ).fit(np.tile(np.arange(7.0), (4, 1)), [0, 1, 0, 1])  # values say which features there are
+    search = SequentialSearch(7, size=size, direction=direction, floating="mlxtend")
+    _walk(search, table)
+    for k, theirs in selector.subsets_.items():
+        assert np.flatnonzero(search.walked.mask_of(k)).tolist() == list(theirs["feature_idx"])
+        assert search.walked.score_of(k, np.nan) == theirs["avg_score"]
 
 
 def test_one_feature_is_taken_back_only_where_another_size_was_not_all_measured() -> None:
