@@ -79,7 +79,8 @@ class Clock:
         """Scores, measured by pieces that take a small part of the time."""
         parts, at = [], 0
         while at < len(masks):
-            piece = masks if self._chunk >= len(masks) else masks[at : at + self._chunk]
+            is_whole = at == 0 and self._chunk >= len(masks)
+            piece = masks if is_whole else masks[at : at + self._chunk]
             began = self.elapsed
             parts.append(self.inner.evaluate(piece))
             if self.elapsed > self.seconds:
