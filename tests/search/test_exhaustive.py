@@ -79,6 +79,17 @@ def test_the_best_is_that_of_a_loop_over_all(least, most, ties):
         assert tuple(search.recommend().indices_of(0)) == best
 
 
+def test_of_equal_subsets_in_several_asks_the_smaller_is_recommended():
+    search = ExhaustiveMaskSearch(3, n_asked=2)
+    wanted = {(0, 1): 4.0, (2,): 4.0, (1, 2): 4.0}  # in the first ask, the last and the second
+    for _ in range(4):
+        masks = search.ask()
+        sets = [tuple(masks.indices_of(i).tolist()) for i in range(len(masks))]
+        search.tell(masks, np.array([wanted.get(one, 0.0) for one in sets]))
+    assert search.stop()
+    assert search.recommend().indices_of(0).tolist() == [2]
+
+
 def test_as_many_ties_as_subsets():
     search = ExhaustiveMaskSearch(12)
     for masks in asked(search):

@@ -181,6 +181,26 @@ def test_interacting_pairs_against_every_subset(p):
     assert plain < n_seeds  # some starts lead to a local optimum
 
 
+def test_no_part_of_a_ranking_is_empty():
+    """Of 20 features that may come and 4 that may leave, in parts of 10 and of 4."""
+    for n_asked, sizes in ((10, [1, 10, 10, 4, 4]), (4, [1, 4, 4, 4, 4, 4, 4, 4])):
+        search = FixedSizeMaskSearch(
+            24, size=4, start=first(24, 4), moves="best_pairs", n_paired=2, n_asked=n_asked
+        )
+        found = []
+        while not search.stop():
+            masks = search.ask()
+            found.append(len(masks))
+            search.tell(masks, np.zeros(len(masks)))
+        assert found == sizes
+
+
+def test_a_fraction_of_the_size_is_rounded_to_the_nearest_number_of_swaps():
+    for fraction, n_swaps in ((0.01, 1), (0.27, 3), (0.33, 3), (0.37, 4), (1.0, 10)):
+        search = FixedSizeMaskSearch(24, size=10, n_kicks=1, kick_size=fraction)
+        assert search.state()["kick_size"] == n_swaps
+
+
 @each("kick_size", [1, 3, 0.1, 0.5, 1.0])
 def test_a_kick_swaps_as_many_as_it_says(kick_size):
     p, size, n_kicks = 24, 10, 200

@@ -299,6 +299,12 @@ def test_refusals(options, words):
         StochasticLocalMaskSearch(5, **options)
 
 
+def test_a_share_is_rounded_up_but_not_what_is_whole_but_for_rounding():
+    assert 0.07 * 100 > 7  # in floating point
+    for share, n, expected in ((0.07, 100, 7), (0.07, 101, 8), (0.01, 30, 1), (1.0, 30, 30)):
+        assert StochasticLocalMaskSearch(n, neighborhood=share).n_neighbors == expected
+
+
 def test_bad_states_and_scores_are_refused():
     search = StochasticLocalMaskSearch(P)
     walk(search, 5)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from sklearn.dummy import DummyClassifier
 from twin_sequential import (
     Set,
     backward,
@@ -128,6 +129,78 @@ def test_some_way_goes_back() -> None:
         for path in (floating_forward(_Table(8, seed).score, 8, 8) for seed in range(20))
     ]
     assert sum(n > 0 for n in backs) >= 10
+
+
+def test_a_step_that_gains_as_much_as_tol_is_made() -> None:
+    weights = _Weights(np.array([0.25, 1.0, 0.125, 0.5]))
+    result = _run(weights, size=4, tol=0.25)
+    assert result.mask.indices_of(0).tolist() == [0, 1, 3]
+    assert result.stop_reason == {"tol": 0.25}
+
+
+@each("seed", [964, 1030])  # of tables where it would go, by the second step back
+def test_by_the_strict_rule_the_feature_that_came_last_stays(seed: int) -> None:
+    way = _walk(SequentialSearch(7, size=7, floating="mlxtend"), _Table(7, seed, None))
+    last: Set = frozenset()
+    for before, after in pairwise(way):
+        last = after - before or last
+        assert last <= after, f"{sorted(before)} became {sorted(after)}"
+
+
+@each("direction", ["forward", "backward"])
+@each("n_levels", [None, 2])
+@each("seed", [*range(8), 964])
+def test_by_the_strict_rule_each_size_is_that_of_mlxtend(
+    direction: Any, n_levels: int | None, seed: int
+) -> None:
+    peers = pytest.importorskip("mlxtend.feature_selection")
+    table, size = _Table(7, seed, n_levels), 7 if direction == "forward" else 1
+    selector = peers.SequentialFeatureSelector(
+        DummyClassifier(),
+        k_features=size,
+        forward=direction == "forward",
+        floating=True,
+        scoring=lambda fitted, X, y: table.score(frozenset(X[0].astype(int).tolist())),
+        cv=0,
+    ).fit(np.tile(np.arange(7.0), (4, 1)), [0, 1, 0, 1])  # values say which features there are
+    search = SequentialSearch(7, size=size, direction=direction, floating="mlxtend")
+    _walk(search, table)
+    for k, theirs in selector.subsets_.items():
+        assert np.flatnonzero(search.walked.mask_of(k)).tolist() == list(theirs["feature_idx"])
+        assert search.walked.score_of(k, np.nan) == theirs["avg_score"]
+
+
+def test_one_feature_is_taken_back_only_where_another_size_was_not_all_measured() -> None:
+    """Forward from none, the best of one feature is known; backward, one may always come back."""
+    table = _Table(4, 0)
+    table.values[:] = 0.0  # nothing is ever better
+    _walk(SequentialSearch(4, size=2, floating=True), table)
+    assert table.n_asked == 4 + 3 + 2
+    table.n_asked = 0
+    _walk(SequentialSearch(4, size=2, floating=True, direction="backward"), table)
+    assert table.n_asked == 1 + 4 + 1 + 3 + 2
+
+
+def test_features_that_stay_weigh_more_than_those_that_go_late() -> None:
+    search = SequentialSearch(4, size=2, direction="backward")
+    _walk(search, _Weights(np.array([2.0, 4.0, 1.0, 3.0])))
+    np.testing.assert_allclose(search.feature_scores(), [2 / 3, 2.0, 1 / 3, 2.0])
+
+
+def test_only_the_strict_rule_needs_a_step_back_to_gain() -> None:
+    table = _Table(4, 0)
+    table.values[:] = 0.0
+    for features, score in (((0,), 1), ((0, 1), 2), ((0, 1, 2), 3), ((1, 2), 3)):
+        table.values[sum(2**f for f in features)] = score
+    search = SequentialSearch(4, size=4, floating="mlxtend")
+    assert [len(features) for features in _walk(search, table)] == [0, 1, 2, 3, 4]
+    # Steps of 4, 3, 2 and 1, and two that look back: from three, all but the newest of them, and
+    # from four.
+    assert table.n_asked == 10 + 2 + 3
+    search = SequentialSearch(4, size=4, floating=True)
+    assert [sorted(features) for features in _walk(search, table)[:5]] == [
+        [], [0], [0, 1], [0, 1, 2], [1, 2],
+    ]  # fmt: skip
 
 
 @each("options", [options for options, _ in WAYS.values()])

@@ -23,6 +23,7 @@ from bitsieve import Masks, SequentialFeatureSelector
 from bitsieve.evaluation import nested_cross_validate
 from bitsieve.fitness import compile as compile_fitness
 from bitsieve.selectors import _cost
+from bitsieve.selectors._sizes import within_one_standard_error
 
 _NB = GaussianNB()
 
@@ -71,6 +72,14 @@ class _ByHand(SequentialFeatureSelector):
 def _by_hand(**options: Any) -> SequentialFeatureSelector:
     X = np.random.default_rng(0).normal(size=(20, 5))
     return _ByHand(_NB, **options).fit(X, np.arange(20) % 2)
+
+
+def test_without_an_error_the_best_is_taken_the_smallest_of_equal_ones() -> None:
+    scores, wanted = np.array([0.7, 0.9, 0.9, 0.8]), np.ones(4, dtype=bool)
+    assert within_one_standard_error(scores, np.zeros(4), wanted) == 1
+    wanted[1] = False
+    assert within_one_standard_error(scores, np.zeros(4), wanted) == 2
+    assert within_one_standard_error(scores, np.array([9.0, 9.0, 0.125, 9.0]), wanted) == 2
 
 
 def test_the_smallest_within_one_standard_error() -> None:

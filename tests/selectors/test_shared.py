@@ -22,9 +22,9 @@ from bitsieve._random import SeedWords, Stream
 from bitsieve.data import Table
 from bitsieve.evaluation import nested_cross_validate
 from bitsieve.filters import relieff
-from bitsieve.search import BinarySPSASearch, run
+from bitsieve.search import BinarySPSASearch, Finalist, RunResult, run
 from bitsieve.selectors._base import SearchSelector
-from bitsieve.selectors._restarts import mean_overlap
+from bitsieve.selectors._restarts import Restarts, mean_overlap
 from bitsieve.selectors._space import Space
 from bitsieve.testing import check_selector
 from bitsieve.testing._draws import table as drawn
@@ -471,3 +471,24 @@ def test_keeps_the_contract_of_a_selector() -> None:
         start="f",
     )  # fmt: skip
     check_selector(selector, X=X, y=np.array(["healthy", "sick"])[y])
+
+
+def test_of_equally_good_restarts_that_of_fewer_features_is_taken_then_the_first():
+    def result(score, *features):
+        masks = Masks.from_indices([features], 5)
+        return RunResult(
+            mask=masks, best_score=score, best_observed_score=score, n_evaluations=1,
+            n_final_evaluations=0, n_iterations=1, history={}, seed=3, stop_reason={}, seconds=0.0,
+            finalists=[Finalist(masks, score, score, 1, score, len(features), 1)],
+        )  # fmt: skip
+
+    for given, taken in (
+        ([(0.5, 0, 1, 2), (0.5, 3, 4), (0.5, 0)], 2),
+        ([(0.5, 0, 1), (0.5, 3, 4), (0.5, 0, 1, 2)], 0),
+        ([(0.5, 0), (0.6, 3, 4), (0.55, 1)], 1),
+    ):
+        found = Restarts(3, 0.0)
+        for number, (score, *features) in enumerate(given):
+            found.take(result(score, *features), number)
+        assert found.search == taken
+        assert found.result().mask.indices_of(0).tolist() == list(given[taken][1:])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bitsieve._checks import check_int
 from bitsieve.masks import Masks
+from bitsieve.search.checks import check_parameters_of_state, check_told
 from bitsieve.search.protocol import Scores, State
 
 __all__ = ["ExhaustiveMaskSearch"]
@@ -119,14 +120,7 @@ class ExhaustiveMaskSearch:
 
     def tell(self, masks: Masks, scores: Scores) -> None:
         """Take the scores of the subsets of the last ask, float64 of shape (n_masks,)."""
-        if self._asked is None:
-            raise ValueError("tell needs the masks of an ask before it")
-        if masks is not self._asked and masks != self._asked:
-            raise ValueError("tell needs the masks of the last ask, in their order")
-        if len(scores) != len(masks):
-            raise ValueError(f"tell needs one score a mask, {len(masks)}, got {len(scores)}")
-        if not np.isfinite(scores).all():
-            raise ValueError("scores must be finite")
+        scores = check_told(self._asked, masks, scores)
         top = float(np.max(scores))
         if math.isnan(self._score) or top >= self._score:
             found = _first_of(masks[np.flatnonzero(scores == top)])
@@ -151,13 +145,18 @@ class ExhaustiveMaskSearch:
         """Return ``{"subsets": n}`` once all n have been measured."""
         return {"subsets": self._total} if self._done == self._total else {}
 
-    def state(self) -> State:
-        """Return the parameters, how many subsets were measured, and the best of them."""
+    def _parameters(self) -> dict[str, int]:
         return {
             "n_features": self._n_features,
             "min_size": self._min_size,
             "max_size": self._max_size,
             "n_asked": self._n_asked,
+        }
+
+    def state(self) -> State:
+        """Return the parameters, how many subsets were measured, and the best of them."""
+        return {
+            **self._parameters(),
             "done": self._done,
             "best": self._best.copy(),
             "score": self._score,
@@ -171,15 +170,7 @@ class ExhaustiveMaskSearch:
         ValueError
             If an entry is missing, a parameter differs, or the state is none of such a search.
         """
-        own = self.state()
-        missing = sorted(own.keys() - state.keys())
-        if missing:
-            raise ValueError(f"the state lacks {', '.join(missing)}")
-        for name in ("n_features", "min_size", "max_size", "n_asked"):
-            if state[name] != own[name]:
-                raise ValueError(
-                    f"the state is of a search with {name}={state[name]}, this one has {own[name]}"
-                )
+        check_parameters_of_state(self.state(), self._parameters(), state)
         done, score = check_int("done", state["done"], 0), float(state["score"])
         best = np.asarray(state["best"], dtype=np.int64)
         if (

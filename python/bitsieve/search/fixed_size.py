@@ -13,6 +13,7 @@ from bitsieve._checks import check_choice, check_int, check_number, is_whole
 from bitsieve._checks import seed as check_seed
 from bitsieve._random import Random, Stream
 from bitsieve.masks import Masks
+from bitsieve.search.checks import check_parameters_of_state, check_told
 from bitsieve.search.protocol import Scores, State
 from bitsieve.search.starts import members_of, vector
 from bitsieve.search.swaps import Best, Pairs
@@ -60,7 +61,7 @@ class FixedSizeMaskSearch:
         A swap must gain more than this, at least 0.
     n_kicks : int
     kick_size : int or float
-        Swaps of a kick: a number, or a fraction of the size, at least one.
+        Swaps of a kick: a number, or a fraction of the size, rounded to the nearest, at least one.
     n_asked : int
         Masks of an ask, at most: a pass is cut into parts, each for one or several features that
         leave.
@@ -72,7 +73,7 @@ class FixedSizeMaskSearch:
 
     References
     ----------
-    .. [1] H. R. Lourenco, O. C. Martin, T. Stutzle (2003), Iterated local search, in: Handbook of
+    .. [1] H. R. Lourenço, O. C. Martin, T. Stützle (2003), Iterated local search, in: Handbook of
        Metaheuristics, 320-353.
 
     Examples
@@ -190,14 +191,7 @@ class FixedSizeMaskSearch:
 
     def tell(self, masks: Masks, scores: Scores) -> None:
         """Take the scores of the masks of the last ask, float64 of shape (n_masks,)."""
-        if self._asked is None:
-            raise ValueError("tell needs the masks of an ask before it")
-        if masks is not self._asked and masks != self._asked:
-            raise ValueError("tell needs the masks of the last ask, in their order")
-        if len(scores) != len(masks):
-            raise ValueError(f"tell needs one score a mask, {len(masks)}, got {len(scores)}")
-        if not np.isfinite(scores).all():
-            raise ValueError("scores must be finite")
+        scores = check_told(self._asked, masks, scores)
         self._asked = None
         if self._phase == "measure":
             self._arrive(float(scores[0]))
@@ -388,14 +382,7 @@ class FixedSizeMaskSearch:
         ValueError
             If an entry is missing, a parameter differs, or a number is none that a search gets to.
         """
-        missing = sorted(self.state().keys() - state.keys())
-        if missing:
-            raise ValueError(f"the state lacks {', '.join(missing)}")
-        for name, own in self._parameters().items():
-            if not np.array_equal(state[name], own):
-                raise ValueError(
-                    f"the state is of a search with {name}={state[name]}, this one has {own}"
-                )
+        check_parameters_of_state(self.state(), self._parameters(), state)
         p, size = self._n_features, self._size
         phase = check_choice("phase", state["phase"], _PHASES)
         seed = check_seed("seed", state["seed"])

@@ -23,10 +23,10 @@ from bitsieve._checks import check_choice, check_flag, check_int, check_number, 
 from bitsieve._checks import seed as check_seed
 from bitsieve._random import Random, Stream
 from bitsieve.masks import Masks
+from bitsieve.search.checks import check_parameters_of_state, check_told
 from bitsieve.search.local_presets import Greedy, local_preset
 from bitsieve.search.local_starts import WalkStart, walk_start, words_of_start
 from bitsieve.search.protocol import Scores, State
-from bitsieve.search.units import _are_same
 
 __all__ = ["StochasticLocalMaskSearch"]
 
@@ -254,17 +254,10 @@ class StochasticLocalMaskSearch:
         ValueError
             If the masks are others, or there is not one finite score for each.
         """
-        if self._asked is None:
-            raise ValueError("tell needs the masks of an ask before it")
-        asked, kind, of_ties = self._asked
-        if masks is not asked and not _are_same(masks, asked):
-            raise ValueError("tell needs the masks of the last ask, in their order")
-        values = np.asarray(scores, dtype=np.float64)
-        if values.shape != (len(asked),):
-            raise ValueError(f"tell needs one score a mask, {len(asked)}, got shape {values.shape}")
+        asked, kind, of_ties = self._asked or (None, 0, 0.0)
+        values = check_told(asked, masks, scores)
+        assert asked is not None
         best = float(values.max())
-        if not (math.isfinite(best) and math.isfinite(values.min())):
-            raise ValueError("scores must be finite")
         if kind != _GREEDY or self.greedy == "soft" or best > self._score:
             row = 0
             if len(asked) > 1:
@@ -343,13 +336,7 @@ class StochasticLocalMaskSearch:
         ValueError
             If an entry is missing or out of its range, or a parameter differs.
         """
-        own = self.state()
-        missing = sorted(own.keys() - state.keys())
-        if missing:
-            raise ValueError(f"the state lacks {', '.join(missing)}")
-        for name, value in self._parameters.items():
-            if not np.array_equal(state[name], value):
-                raise ValueError(f"the state is of a search with another {name}")
+        check_parameters_of_state(self.state(), self._parameters, state)
         seed = check_seed("seed", state["seed"])
         iteration = check_int("iteration", state["iteration"], 0)
         changed = check_int("changed", state["changed"], 0, max(0, iteration - 1))

@@ -12,6 +12,7 @@ from bitsieve._checks import check_int
 from bitsieve._checks import seed as check_seed
 from bitsieve._random import Random, Stream
 from bitsieve.masks import Masks
+from bitsieve.search.checks import check_parameters_of_state, check_told
 from bitsieve.search.protocol import Scores, State
 
 __all__ = ["RandomMaskSearch"]
@@ -92,14 +93,7 @@ class RandomMaskSearch:
 
     def tell(self, masks: Masks, scores: Scores) -> None:
         """Go on: what was drawn does not depend on the scores, float64 of shape (n_masks,)."""
-        if self._asked is None:
-            raise ValueError("tell needs the masks of an ask before it")
-        if masks is not self._asked and masks != self._asked:
-            raise ValueError("tell needs the masks of the last ask, in their order")
-        if len(scores) != len(masks):
-            raise ValueError(f"tell needs one score a mask, {len(masks)}, got {len(scores)}")
-        if not np.isfinite(scores).all():
-            raise ValueError("scores must be finite")
+        check_told(self._asked, masks, scores)
         self._iteration += 1
         self._asked = None
 
@@ -111,13 +105,18 @@ class RandomMaskSearch:
         """Return nothing: the search never stops by itself."""
         return {}
 
-    def state(self) -> State:
-        """Return the parameters, the seed and the number of iterations."""
+    def _parameters(self) -> dict[str, int]:
         return {
             "n_features": self._n_features,
             "min_size": self._min_size,
             "max_size": self._max_size,
             "n_asked": self._n_asked,
+        }
+
+    def state(self) -> State:
+        """Return the parameters, the seed and the number of iterations."""
+        return {
+            **self._parameters(),
             "seed": self._seed,
             "iteration": self._iteration,
         }
@@ -130,15 +129,7 @@ class RandomMaskSearch:
         ValueError
             If an entry is missing or out of its range, or a parameter differs.
         """
-        own = self.state()
-        missing = sorted(own.keys() - state.keys())
-        if missing:
-            raise ValueError(f"the state lacks {', '.join(missing)}")
-        for name in ("n_features", "min_size", "max_size", "n_asked"):
-            if state[name] != own[name]:
-                raise ValueError(
-                    f"the state is of a search with {name}={state[name]}, this one has {own[name]}"
-                )
+        check_parameters_of_state(self.state(), self._parameters(), state)
         seed = check_seed("seed", state["seed"])
         self._iteration = check_int("iteration", state["iteration"], 0)
         self._seed = seed

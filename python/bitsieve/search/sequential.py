@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bitsieve._checks import check_choice, check_int, check_number
 from bitsieve.masks import Masks
+from bitsieve.search.checks import check_parameters_of_state, check_told
 from bitsieve.search.protocol import Scores, State
 from bitsieve.search.steps import Steps
 from bitsieve.search.walked import Walked
@@ -136,7 +137,8 @@ class SequentialSearch:
         self._current: Masks | None = None
         self._reason = ""
         self._phase = "start"
-        self._flips: NDArray[np.int64] | None = None
+        self._asked: Masks | None = None
+        self._flips: NDArray[np.int64] | None = None  # of its masks, where they are neighbors
         if self._size < self.steps.least:  # a mask without a score
             self._go_on()
 
@@ -149,23 +151,23 @@ class SequentialSearch:
 
     def ask(self) -> Masks:
         """Return the mask at hand where its score is not known, else its neighbors, compact."""
-        if self._phase in ("start", "measure", "ended"):
-            self._flips = np.empty(0, np.int64)
-            return self._at_hand()
-        self._flips = self._candidates()
-        return Masks.neighbors(self._at_hand().words, self._n_features, self._flips)
+        if self._asked is None:
+            self._asked = self._at_hand()
+            if self._phase not in ("start", "measure", "ended"):
+                self._flips = self._candidates()
+                self._asked = Masks.neighbors(self._asked.words, self._n_features, self._flips)
+        return self._asked
 
     def eligible(self) -> NDArray[np.bool_]:
         """Return True for each mask of the last ask."""
-        return np.ones(self._n_asked, dtype=bool)
+        return np.ones(len(self.ask()), dtype=bool)
 
     def tell(self, masks: Masks, scores: Scores) -> None:
         """Take the best of the last ask, scores being float64 of shape (n_masks,)."""
-        if len(scores) != self._n_asked:
-            raise ValueError(f"tell needs one score a mask, {self._n_asked}, got {len(scores)}")
+        scores = check_told(self._asked, masks, scores)
+        flips, self._asked, self._flips = self._flips, None, None
         if self._phase == "ended":
             return
-        flips, self._flips = self._flips, None
         if self._phase == "start":
             self._keep(float(scores[0]))
             self._go_on()
@@ -218,14 +220,6 @@ class SequentialSearch:
         return scores
 
     # -- how it goes on ------------------------------------------------------------------------
-
-    @property
-    def _n_asked(self) -> int:
-        if self._phase in ("start", "measure", "ended"):
-            return 1
-        if self._flips is None:
-            self._flips = self._candidates()
-        return len(self._flips)
 
     def _candidates(self) -> NDArray[np.int64]:
         """The features that a step, or a step back, may flip."""
@@ -367,15 +361,7 @@ class SequentialSearch:
         ValueError
             If an entry is missing, a parameter differs, or a number is none that a search gets to.
         """
-        missing = sorted(self.state().keys() - state.keys())
-        if missing:
-            raise ValueError(f"the state lacks {', '.join(missing)}")
-        for name, own in self._parameters().items():
-            given = state[name]
-            if not (np.array_equal(given, own) or (given != given and own != own)):
-                raise ValueError(
-                    f"the state is of a search with {name}={given}, this one has {own}"
-                )
+        check_parameters_of_state(self.state(), self._parameters(), state)
         phase = check_choice("phase", state["phase"], _PHASES)
         reason = check_choice("reason", state["reason"], ("", "size", "tol", "patience"))
         counts = {
@@ -394,7 +380,7 @@ class SequentialSearch:
         self._n_ahead, self._n_back = counts["n_ahead"], counts["n_back"]
         self._score, self._basis = numbers
         self._phase, self._reason = phase, reason
-        self._flips = self._current = self._answer = None
+        self._asked = self._flips = self._current = self._answer = None
         self._top = max(
             ((walked.score_of(k, _UNKNOWN), -k) for k in walked.sizes() if self.steps.is_wanted(k)),
             default=(_UNKNOWN, 0),

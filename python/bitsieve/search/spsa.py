@@ -1,7 +1,7 @@
 """Binary SPSA: parameters, state and checks around the compiled search.
 
 The recursion, its perturbations and its automatic gain are in ``cpp/src/search/spsa.cpp``; this
-face iterations what users say into numbers.
+face turns what users say into numbers.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from bitsieve._checks import check_flag, check_int, check_number
 from bitsieve._checks import seed as check_seed
 from bitsieve._random import SeedWords, Stream
 from bitsieve.masks import Masks
+from bitsieve.search.checks import check_parameters_of_state, check_told
 from bitsieve.search.halving import Halving, mask_of
 from bitsieve.search.presets import Preset, preset_of
 from bitsieve.search.protocol import Scores, State
@@ -282,20 +283,14 @@ class BinarySPSASearch:
     def tell(self, masks: Masks, scores: Scores) -> None:
         """Move the iterate by the scores of the last ask, float64, one a mask."""
         asked = self._asked
-        if asked is None:
-            raise ValueError("tell needs the masks of an ask before it")
-        if masks is not asked and masks != asked:
-            raise ValueError("tell needs the masks of the last ask, in their order")
-        if len(scores) != self._n_asked:
-            raise ValueError(f"tell needs one score a mask, {self._n_asked}, got {len(scores)}")
+        scores = check_told(asked, masks, scores)
+        assert asked is not None
         plus, minus = float(scores[1]), float(scores[2])
         second = (
             _difference(scores[3] - scores[1], scores[4] - scores[2]) if self._is_second else 0.0
         )
         difference = _difference(plus, minus)
         halving = self._halving
-        if halving is not None and not np.isfinite(scores[0]):
-            raise ValueError(f"scores must be finite, got {scores[0]} for the iterate")
         try:
             self._core.tell(plus, minus, second)
         except ValueError:
@@ -366,14 +361,7 @@ class BinarySPSASearch:
             If an entry is missing, a parameter differs, or a number is none that a search gets to.
         """
         own = self.state()
-        missing = sorted(own.keys() - state.keys())
-        if missing:
-            raise ValueError(f"the state lacks {', '.join(missing)}")
-        for name in self._parameters:
-            if state[name] != own[name]:
-                raise ValueError(
-                    f"the state is of a search with {name}={state[name]}, this one has {own[name]}"
-                )
+        check_parameters_of_state(own, self._parameters, state)
         seed = check_seed("seed", state["seed"])
         iteration = check_int("iteration", state["iteration"], 0)
         if iteration >= _MOST_ITERATIONS:
@@ -409,8 +397,6 @@ class BinarySPSASearch:
 
 def _difference(plus: float, minus: float) -> float:
     """Return plus - minus of two scores, or of two differences of scores, which must be usable."""
-    if not (np.isfinite(plus) and np.isfinite(minus)):
-        raise ValueError(f"scores must be finite, got {plus} and {minus}")
     # Beyond, its square is infinite, and so would be the mean that the automatic gain keeps.
     if abs(plus - minus) > _LARGEST_DIFFERENCE:
         raise ValueError(

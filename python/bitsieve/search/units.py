@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitsieve.masks import Masks
+from bitsieve.search.checks import check_asked
 from bitsieve.search.protocol import Scores, Search, State
 
 __all__ = ["UnitSearch", "name_of"]
@@ -195,11 +196,9 @@ class UnitSearch:
         ValueError
             If the masks are not those of the last ask, or the inner search refuses the scores.
         """
-        if self._asked is None:
-            raise ValueError("tell needs the masks of an ask before it")
-        narrow, wide = self._asked
-        if masks is not wide and not _are_same(masks, wide):
-            raise ValueError("tell needs the masks of the last ask, in their order")
+        narrow, wide = self._asked or (None, None)
+        check_asked(wide, masks)
+        assert narrow is not None
         self.inner.tell(narrow, scores)
         self._asked = None
 
@@ -284,14 +283,3 @@ def name_of(search: object) -> str:
     'Flips'
     """
     return type(search.inner if isinstance(search, UnitSearch) else search).__name__
-
-
-def _are_same(a: Masks, b: Masks) -> bool:
-    """Whether two batches are equal; lists of flips of one base are compared as they are."""
-    if a.n_features != b.n_features or len(a) != len(b):
-        return False
-    if a.is_compact and b.is_compact:
-        pairs = ((a.base, b.base), (a.indptr, b.indptr), (a.indices, b.indices))
-        if all(np.array_equal(cast("Any", x), cast("Any", y)) for x, y in pairs):
-            return True
-    return a == b
