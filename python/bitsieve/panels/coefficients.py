@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from numbers import Real
@@ -64,7 +65,7 @@ class DualFit(NamedTuple):
     answers: Callable[[Floats], tuple[Any, Any]]
 
 
-class GramModel:
+class GramModel(ABC):
     """A linear model that is fitted from the Gram matrix of its samples.
 
     Parameters
@@ -92,6 +93,7 @@ class GramModel:
     def __init__(self, model: Any) -> None:
         self.model = model
 
+    @abstractmethod
     def fit(self, K: Floats, y: NDArray[Any]) -> DualFit | None:
         """Fit to a training part.
 
@@ -105,7 +107,6 @@ class GramModel:
         DualFit or None
             None where the matrix does not determine the answer well enough.
         """
-        raise NotImplementedError
 
     def prefers_columns(self, n_columns: int, K: Floats) -> bool:
         """Tell whether scikit-learn is to fit the columns that are left."""
