@@ -296,6 +296,11 @@ void register_core(py::module_& module) {
       .value("probes", Stream::probes)
       .value("microarray", Stream::microarray)
       .value("restarts", Stream::restarts)
+      .value("gates", Stream::gates)
+      .value("batches", Stream::batches)
+      .value("weights", Stream::weights)
+      .value("holdout", Stream::holdout)
+      .value("dropout", Stream::dropout)
       .finalize();
   module.def("stratified_folds", &stratified, py::arg("codes").noconvert(), py::arg("n_classes"),
              py::arg("n_splits"), py::arg("n_repeats"), py::arg("seed"));

@@ -28,6 +28,11 @@ class Stream(IntEnum):
     probes = 11
     microarray = 12
     restarts = 13
+    gates = 14
+    batches = 15
+    weights = 16
+    holdout = 17
+    dropout = 18
 
 def philox(seed: int, stream: int, offset: int, n: int, lane: int = 0) -> NDArray[np.uint64]: ...
 def random_uniform(key: int, stream: int, lane: int, first: int, n: int) -> NDArray[np.float64]: ...

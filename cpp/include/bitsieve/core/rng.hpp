@@ -32,6 +32,11 @@ enum class Stream : std::uint64_t {
   probes = 11,       // random features that a filter measures features by
   microarray = 12,   // made tables
   restarts = 13,     // the keys of the restarts of a search
+  gates = 14,        // noise of stochastic gates, sampled masks; a lane for each step
+  batches = 15,      // the order of the samples; a lane for each epoch
+  weights = 16,      // initial weights; a lane for each layer
+  holdout = 17,      // the samples of a validation part
+  dropout = 18,      // seeds of what torch draws; a word for each step
 };
 
 inline std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b, std::uint64_t& low) {

@@ -1,0 +1,45 @@
+"""Gates trained with a network: selectors that predict. An extra, ``pip install "bitsieve[gates]"``.
+
+::
+
+    stg.py, pefs.py    the estimators, on _base.py
+        |-- path.py         from many features to few, warm
+        |-- training.py     the loop: steps, epochs, history, state
+        |     |-- gate.py, bernoulli.py   what multiplies the features, and how it learns
+        |     |-- network.py              the layers behind it
+        |     |-- losses.py               one number for each draw
+        |-- survival.py     times and events
+
+Only this room knows torch. A name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["PEFSClassifier", "PEFSRegressor", "STGClassifier", "STGCox", "STGRegressor"]
+
+if TYPE_CHECKING:
+    from bitsieve.gates.pefs import PEFSClassifier, PEFSRegressor
+    from bitsieve.gates.stg import STGClassifier, STGCox, STGRegressor
+
+_HOMES = {"STG": "bitsieve.gates.stg", "PEFS": "bitsieve.gates.pefs"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = importlib.import_module(_HOMES[name[:3] if name[:3] == "STG" else "PEFS"])
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ModuleNotFoundError(
+            f'{name} needs torch: pip install "bitsieve[gates]"', name="torch"
+        ) from error
+    return getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
