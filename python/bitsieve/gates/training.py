@@ -121,9 +121,7 @@ class Training:
             torch.optim.Adam(groups) if settings.optimizer == "adam" else torch.optim.SGD(groups)
         )
 
-    def run(
-        self, n_epochs: int, after_epoch: Callable[[Training], bool] | None = None
-    ) -> Training:
+    def run(self, n_epochs: int, after_epoch: Callable[[Training], bool] | None = None) -> Training:
         """Train for so many epochs more, or until ``after_epoch`` answers True."""
         with torch.random.fork_rng(devices=[]):
             for _ in range(n_epochs):
@@ -173,9 +171,7 @@ class Training:
         """Return the outputs at prediction, of shape (n, C): gates that are not selected are 0."""
         self.network.eval()
         with torch.no_grad():
-            z = self.gates.value()
-            z = torch.where(z > 0.5, z, torch.zeros_like(z))
-            outputs: torch.Tensor = self.network(x, z[None])[0]
+            outputs: torch.Tensor = self.network(x, self.gates.at_prediction()[None])[0]
         return outputs
 
     def loss_of(self, samples: Samples) -> float:
