@@ -126,7 +126,8 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
             (
                 f"honest {what}",
                 outcome.shown(nested.score),
-                f"nested cross-validation: {nested.n_folds} outer folds, {outcome.interval_text()}",
+                f"nested cross-validation: {outcome.folds or f'{nested.n_folds} outer folds'}, "
+                f"{outcome.interval_text()}",
             ),
             (
                 f"full-set {what}",
