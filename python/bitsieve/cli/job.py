@@ -219,6 +219,7 @@ class Job:
             seconds=seconds,
             nested=nested,
             folds=folds.text(self._rounds(folds)),
+            inner=folds.inner_text(self.options["repeats"], is_drawn=self._entry.is_fresh),
             interrupted=stop is not None,
             seed=selector.random_state,
             is_sized=self.options.get("n-features") is not None,

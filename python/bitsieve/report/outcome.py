@@ -58,8 +58,8 @@ class Outcome:
     stop_reason : dict of str to object
     nested : NestedResult or None
         The outer folds; None where there were none.
-    folds : str
-        What those are, in plain words.
+    folds, inner : str
+        What those and the inner folds are, in plain words.
     interrupted : bool
         Whether the job was stopped before its end.
     best_observed : float or None
@@ -107,6 +107,7 @@ class Outcome:
     stop_reason: dict[str, Any] = field(default_factory=dict)
     nested: NestedResult | None = None
     folds: str = ""
+    inner: str = ""
     interrupted: bool = False
     best_observed: float | None = None
     n_final_evaluations: int = 0
