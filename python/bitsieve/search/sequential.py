@@ -196,6 +196,24 @@ class SequentialSearch:
         value = {"size": self._size, "tol": self._tol, "patience": self._patience}
         return {self._reason: value[self._reason]}
 
+    def evaluations_left(self) -> tuple[int, str]:
+        """Return how many masks are to be measured yet, at most, about or at least.
+
+        Floating takes steps back that nobody can tell beforehand; ``tol`` and ``patience`` may end
+        the search sooner.
+        """
+        may_end = self._patience > 0 or not math.isnan(self._tol)
+        if self._floating != "no":
+            bound = "about" if may_end else "at least"
+        else:
+            bound = "at most" if may_end or self.steps.low < self.steps.high else "about"
+        if self._phase == "ended":
+            return 0, bound
+        if self._phase == "start":
+            return self.steps.n_evaluations(self._size), bound
+        is_unknown = self._phase == "measure"
+        return self.steps.n_ahead(self._size, self._n_ahead, self._n_back) + is_unknown, bound
+
     def recommend(self) -> Masks:
         """Return the best mask of the wanted sizes; the one at hand while there is none."""
         if self._answer is None or not math.isnan(self._tol):
