@@ -37,13 +37,14 @@ from bitsieve.data.groups import group_codes
 from bitsieve.filters.positions import positions_of_scores
 from bitsieve.fitness.taking import takes_missing
 from bitsieve.search import UnitSearch, run
+from bitsieve.selectors._finalists import weighted_frequency
 from bitsieve.selectors._limits import refuse_endless, share_of_limits
 from bitsieve.selectors._penalty import SizePenalized
 from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.selectors._restarts import Restarts
 from bitsieve.selectors._space import Space
 
-__all__ = ["SearchSelector", "weighted_frequency"]
+__all__ = ["SearchSelector"]
 
 _SEEDS_TRIED = 3
 
@@ -387,22 +388,3 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             tags.classifier_tags = wrapped.classifier_tags
             tags.regressor_tags = wrapped.regressor_tags
         return tags
-
-
-def weighted_frequency(finalists: list[Any]) -> NDArray[np.float64]:
-    """Return how often each feature is in the finalists, those of rank r counted 1 / r times.
-
-    Parameters
-    ----------
-    finalists : list of Finalist
-        Best first.
-
-    Returns
-    -------
-    float64 array of shape (n_features,)
-        Between 0 and 1.
-    """
-    masks = np.concatenate([finalist.mask.to_bool() for finalist in finalists])
-    weights = 1.0 / np.arange(1, len(masks) + 1)
-    frequency: NDArray[np.float64] = weights @ masks / weights.sum()
-    return frequency

@@ -93,7 +93,8 @@ class SequentialFeatureSelector(SearchSelector):
         Draw fresh folds for every step. Scores of two sizes are then of different folds, so that
         ``floating`` refuses it.
     max_evaluations : int or None, default None
-        Limit on the number of evaluations.
+        Limit on the number of evaluations. Where this or ``max_time`` ends the search short of the
+        sizes asked for, a ``ConvergenceWarning`` of scikit-learn says so.
     max_time : float or None, default None
         Limit in seconds.
     random_state : int, RandomState, Generator or None, default None
