@@ -88,8 +88,8 @@ def nested_cross_validate(
         Outer folds, as in :func:`sklearn.model_selection.cross_val_score`: an int means
         stratified folds for a classifier and plain ones for a regressor, unshuffled, of whole
         groups with ``groups`` (``StratifiedGroupKFold``, ``GroupKFold``). The command line's
-        ``--outer-folds`` are shuffled: they are those of ``n_repeats=1``. Splits that train on what they
-        test, and splits that are listed twice, are refused. A ``RepeatedStratifiedKFold`` gives
+        ``--outer-folds`` are shuffled: they are those of ``n_repeats=1``. Splits that train on what
+        they test, and splits that are listed twice, are refused. A ``RepeatedStratifiedKFold`` gives
         several rounds.
     n_repeats : int or None, default None
         Rounds of a number of outer folds, shuffled, stratified and of whole groups likewise, and
