@@ -89,8 +89,8 @@ def nested_cross_validate(
         stratified folds for a classifier and plain ones for a regressor, unshuffled, of whole
         groups with ``groups`` (``StratifiedGroupKFold``, ``GroupKFold``). The command line's
         ``--outer-folds`` are shuffled: they are those of ``n_repeats=1``. Splits that train on what
-        they test, and splits that are listed twice, are refused. A ``RepeatedStratifiedKFold`` gives
-        several rounds.
+        they test, and splits that are listed twice, are refused. A ``RepeatedStratifiedKFold``
+        gives several rounds.
     n_repeats : int or None, default None
         Rounds of a number of outer folds, shuffled, stratified and of whole groups likewise, and
         drawn from ``random_state``, as ``RepeatedStratifiedKFold`` does. None means one round that
