@@ -199,18 +199,17 @@ class AdditiveFitness::Flips {
     const auto first = static_cast<std::size_t>(at_.splits.test_begin[s]);
     std::int32_t* hits = hits_only_ ? block.hits.data() + s * n_classes_ * lanes : nullptr;
     alignas(64) std::int32_t open[lanes] = {};
-    const bool is_counted = hits_only_ && n_bases_ == 1;
-    if (is_counted) {
+    own.classes.assign(n_tests * lanes, no_class);
+    if (hits_only_ && n_bases_ == 1) {
       count(s, flips, block, own, hits, open);
-      own.classes.resize(n_tests * lanes);  // of open lanes
     } else {
-      own.classes.assign(n_tests * lanes, no_class);
       for (std::size_t b = 0; b < n_bases_; ++b) choose(b, s, flips, block, own);
+      if (hits_only_) {
+        kernels().additive->count_hits(own.classes.data(), own_class_.data() + first, n_tests, hits,
+                                       open);
+      }
     }
-    if (is_counted) {
-    } else if (hits_only_) {
-      kernels().additive->count_hits(own.classes.data(), own_class_.data() + first, n_tests, hits, open);
-    } else {
+    if (!hits_only_) {
       for (std::size_t k = 0; k < n_tests * lanes; ++k) {
         open[k % lanes] |= own.classes[k] == no_class;
       }
