@@ -1,4 +1,8 @@
 // All one-flip neighbors of a mask: its exact sums and the terms of each flip, 16 flips at a time.
+// Limit: each value of the table is read once, 8 bytes a (flip, sample). Gaussian naive Bayes reads
+// 16 n_splits n_classes bytes a flip besides, where moments are kept: on 104 samples, 5 folds and 2
+// classes 992 bytes a flip, 22 MB for 22,283 flips, 1 ms at 23 GB/s. It takes 8.3 ms there, so
+// it is bound by operations, not by bytes: by turning rows into lanes, logarithms, terms and bounds.
 #include <algorithm>
 #include <utility>
 

@@ -27,7 +27,9 @@ void GaussianBayesFitness::survey(State& state, const TargetSplits& at, int n_th
   std::vector<double> variances(is_kept ? p * n_splits : 0), least(p, no_gaussian_bound);
   std::vector<double> inverses(is_scaled ? variances.size() : 0), reaches(inverses.size());
   const std::size_t moment_rows = folds.moment_rows();
-  const bool keeps_moments = is_kept && p * moment_rows <= most_moments;
+  // Of more splits and classes it is quicker to make them of the values, which are then fewer.
+  const bool keeps_moments = is_kept && moment_rows <= table().view().n_samples &&
+                             p * moment_rows <= most_moments;
   std::vector<double> moments(keeps_moments ? p * moment_rows : 0);
   std::vector<std::vector<double>> largest((p + lanes - 1) / lanes);
   parallel_for(largest.size(), n_threads, [&](std::size_t k) {
