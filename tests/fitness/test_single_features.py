@@ -1,4 +1,4 @@
-"""1-NN on one feature, all at once: ties that only float64 tells from near ones, and their order."""
+"""1-NN on one feature, all at once: ties that float64 alone tells from near ones, their order."""
 
 from __future__ import annotations
 
