@@ -244,7 +244,7 @@ class StochasticLocalMaskSearch:
             return Masks.neighbors(self._mask, self._n_features, flips)
         words = self._mask.copy()
         _flip(words, int(flips[0]))
-        return self._one(words)
+        return Masks.from_words(words[None, :], self._n_features, copy=False)
 
     def tell(self, masks: Masks, scores: Scores) -> None:
         """Take the step, by the scores of the masks of the last ask, float64 of shape (n_masks,).
@@ -300,7 +300,7 @@ class StochasticLocalMaskSearch:
             found = self._best_mask[None, :]
             if self._best_score == -math.inf:
                 found = found[:0]
-            self._answer = Masks.from_words(found, self._n_features)
+            self._answer = Masks.from_words(found, self._n_features, copy=False)
         return self._answer
 
     def eligible(self) -> NDArray[np.bool_]:
