@@ -141,6 +141,8 @@ def rank_sums(
     n_threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 
+def greatest(values: NDArray[np.float64], place: float) -> int: ...
+
 class BinarySPSA:
     def __init__(
         self,

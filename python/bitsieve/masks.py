@@ -82,11 +82,13 @@ class Masks:
         base: Words | None = None,
         indptr: NDArray[np.int64] | None = None,
         indices: NDArray[np.int64] | None = None,
+        *,
+        is_single: bool | None = None,
     ) -> Masks:
         self = object.__new__(cls)
         self.n_features = n_features
         self._words = words
-        self._is_single = None
+        self._is_single = is_single
         self.base, self.indptr, self.indices = base, indptr, indices
         return self
 
@@ -343,11 +345,8 @@ class Masks:
             if indices.size and indices.view(np.uint64).max() >= n_features:
                 raise ValueError(f"flips must lie in [0, {n_features - 1}]")
         indptr = np.arange(indices.size + 1, dtype=np.int64)
-        masks = cls._make(
-            n_features, None, _frozen(words.copy()), _frozen(indptr), _frozen(indices)
-        )
-        masks._is_single = True
-        return masks
+        arrays = (_frozen(words.copy()), _frozen(indptr), _frozen(indices))
+        return cls._make(n_features, None, *arrays, is_single=True)
 
     @classmethod
     def empty(cls, n_features: int) -> Masks:
