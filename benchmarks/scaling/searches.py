@@ -42,8 +42,8 @@ SEARCHES = {
     "sls, half noise (sls4fs)": (lambda n: sls(n), 300, False),
     "sls, greedy from no feature": (lambda n: sls(n, p_noise=0.0), 150, False),
     "sls, greedy from half": (lambda n: sls(n, p_noise=0.0, start="random"), 150, False),
-    "sequential, forward": (lambda n: SequentialSearch(n, size=30), 30, False),
-    "sequential, floating": (lambda n: SequentialSearch(n, size=30, floating=True), 60, False),
+    "sequential, forward": (lambda n: SequentialSearch(n, size=15), 15, False),
+    "sequential, floating": (lambda n: SequentialSearch(n, size=15, floating=True), 30, False),
     "fixed size, all swaps of 20": (
         lambda n: FixedSizeMaskSearch(n, size=20, start=np.arange(n) < 20),
         3,

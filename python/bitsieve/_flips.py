@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["are_single", "checked_lists", "counts_of", "expand", "rows_of", "rows_with", "single"]
+__all__ = ["are_single", "checked_lists", "counts_of", "expand", "rows_of", "rows_with"]
 
 Words = NDArray[np.uint64]
 Positions = NDArray[np.int64]
@@ -94,15 +94,6 @@ def counts_of(base: NDArray[np.bool_], indptr: Positions, indices: Positions) ->
 def are_single(indptr: Positions) -> bool:
     """Whether every list has one flip."""
     return bool((indptr[1:] - indptr[:-1] == 1).all())
-
-
-def single(words: Words) -> int:
-    """Return the one feature that words have, or -1 where they have none or several."""
-    places = np.flatnonzero(words)
-    if len(places) != 1:
-        return -1
-    word = int(words[places[0]])
-    return -1 if word & (word - 1) else 64 * int(places[0]) + word.bit_length() - 1
 
 
 def rows_with(flips: Positions, indptr: Positions, indices: Positions) -> Positions:

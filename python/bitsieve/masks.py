@@ -435,11 +435,7 @@ class Masks:
             if self._is_single is None:
                 self._is_single = _flips.are_single(self.indptr)
             if self._is_single:
-                flip = _flips.single(self.base ^ wanted)
-                if flip < 0:
-                    return -1  # more than one flip away, or none
-                places = np.flatnonzero(self.indices == flip)
-                return int(places[0]) if len(places) else -1
+                return _core.mask_find_flip(self.base, wanted, self.indices)
             differs = _core.mask_unpack((self.base ^ wanted)[None], self.n_features)[0]
             flips = np.flatnonzero(differs).astype(np.int64)
             rows = _flips.rows_with(flips, self.indptr, self.indices)
