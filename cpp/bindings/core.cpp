@@ -241,8 +241,12 @@ std::int64_t flip_between(const Array<std::uint64_t>& from, const Array<std::uin
   require(from.ndim() == 1 && to.ndim() == 1 && flips.ndim() == 1 && from.size() == to.size(),
           "from_, to and flips must be one-dimensional, and the masks as long");
   const auto n = static_cast<std::size_t>(flips.size());
+  const std::int64_t* f = flips.data();
+  const std::int64_t end = 64 * static_cast<std::int64_t>(from.size());
+  require(std::all_of(f, f + n, [end](std::int64_t flip) { return flip >= 0 && flip < end; }),
+          "flips must be features of the masks");
   const std::size_t place = find_flip(from.data(), to.data(), static_cast<std::size_t>(from.size()),
-                                      flips.data(), n);
+                                      f, n);
   return place == n ? -1 : static_cast<std::int64_t>(place);
 }
 
