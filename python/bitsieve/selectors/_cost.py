@@ -57,6 +57,6 @@ def tell_cost(
         f"evaluations by scikit-learn, {seconds:.2g} s each, about {duration(total)} for the "
         "search"
     )
-    logger.info(text, extra={"search_seconds": total})
+    logger.info(text, extra={"search_seconds": total, "search_bound": bound})
     if total >= _LONG:
-        warnings.warn(text, UserWarning, stacklevel=5)
+        warnings.warn(text, UserWarning, stacklevel=4)
