@@ -355,7 +355,7 @@ def test_ctrl_c_in_the_folds_leaves_no_thread_behind() -> None:
 def test_says_what_fits_will_take(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from bitsieve.selectors import _eliminating
+    from bitsieve.selectors import _cost
 
     forest = RandomForestClassifier(2, random_state=0)
     with caplog.at_level(logging.INFO, logger="bitsieve"), warnings.catch_warnings():
@@ -364,7 +364,7 @@ def test_says_what_fits_will_take(
     said = [line for line in caplog.messages if "fits by scikit-learn" in line]
     assert len(said) == 1
     assert "24 fits by scikit-learn" in said[0]
-    monkeypatch.setattr(_eliminating, "_LONG", 0.0)
+    monkeypatch.setattr(_cost, "_LONG", 0.0)
     with pytest.warns(UserWarning, match=r"24 fits by scikit-learn.*a larger step takes less"):
         eliminated(forest, step=2)
     with warnings.catch_warnings():

@@ -16,14 +16,19 @@ Searches: ``_base.py`` has everything that all share (validation, tags, fit, fit
     random_search.py RandomSearch: subsets at random
     fixed_size.py    FixedSizeSearch: swaps at a given size
     sequential.py    SequentialFeatureSelector; what it found of each size: _sizes.py
-    _cost.py         what a search takes where no kernel serves
+    _cost.py         what a search or an elimination takes
     _space.py        what moves: free features and groups; _features.py: as users name them
     _penalty.py      a fitness that charges for features; _restarts.py: the best of several seeds
     _starts.py       scores of a filter, by its name, to start from
     named.py         short names, as the command line takes them
 
 Elimination by coefficients: ``recursive.py``, RecursiveFeatureElimination, on
-``panels/recursive.py``; its runs, on all samples and in folds: ``_eliminating.py``.
+``panels/recursive.py``.
+
+    _eliminating.py        its runs, on all samples and in folds
+    _elimination_folds.py  the folds; _elimination_sizes.py: the sizes, and the one to take
+    _elimination_store.py  what is on the disk of it
+    _weights.py            weights of samples
 
 Panels: ``auto.py``, AutoSelector, on the room ``panels``.
 
