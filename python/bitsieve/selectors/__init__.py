@@ -8,7 +8,8 @@
 
     X, y --> a function of filters --> scores, order --> support_, scores_, ranking_
 
-Searches: ``_base.py`` has everything that all share (validation, tags, fit, fitted attributes).
+Searches: ``_base.py`` has everything that all share (fit, fitted attributes); ``_wrapping.py`` what
+all do that stand around an estimator (input, tags).
 
     spsa.py          BinarySPSA: its own parameters, and the search that they make
     local.py         StochasticLocalSearch
