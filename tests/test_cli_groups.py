@@ -129,3 +129,8 @@ def test_how_long_a_job_will_take_is_said_where_it_is_long(
     assert capsys.readouterr().err == (
         "At most about 3 min for this search, 18 min with 5 outer folds.\n"
     )
+    for bound, said in (("at least", "At least about"), ("about", "About")):
+        with how_long(0):
+            for _ in range(2):  # before the search, and on its way
+                logger.info("long", extra={"search_seconds": 180.0, "search_bound": bound})
+        assert capsys.readouterr().err == f"{said} 3 min for this search.\n"

@@ -350,6 +350,25 @@ def test_exhaustive_finds_the_optimum(table: Path, tmp_path: Path) -> None:
     assert results["n_evaluations"] == len(subsets) == 55
 
 
+def test_messages_name_the_options(table: Path, tmp_path: Path) -> None:
+    """What the library says of its parameters, an error and a warning."""
+    rng = np.random.default_rng(0)
+    rows = ["y," + ",".join(f"g{j}" for j in range(30))]
+    rows += [f"{i % 2}," + ",".join(f"{v:.3f}" for v in rng.normal(size=30)) for i in range(30)]
+    (tmp_path / "wide.csv").write_text("\n".join(rows) + "\n")
+    words = ("select", "wide.csv", "-t", "y", "--out", "out", "--outer-folds", "0", "-q")
+    done = _run(*words, "--method", "exhaustive")
+    assert done.exit_code == 2
+    assert "give --n-features 1-9 or smaller sizes, leave features out by --forbidden" in (
+        done.stderr
+    )
+    done = _run(*words, "--method", "sequential", "--n-features", "5", "--max-evaluations", "60")
+    assert done.exit_code == 0
+    assert (
+        "--max-evaluations 60 ended the search at 2 features, not at --n-features 5: allow"
+    ) in done.stderr
+
+
 def test_rfe_compares_sizes_as_scikit_learn_does(table: Path, tmp_path: Path) -> None:
     """Beside RFECV on the same folds; and to one size, whose error is told too."""
     from sklearn.feature_selection import RFE, RFECV

@@ -6,11 +6,18 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Scores
 
-__all__ = ["are_same", "check_asked", "check_parameters_of_state", "check_told"]
+__all__ = [
+    "are_same",
+    "check_asked",
+    "check_parameters_of_state",
+    "check_told",
+    "features_of_state",
+]
 
 
 def are_same(a: Masks, b: Masks) -> bool:
@@ -108,3 +115,19 @@ def check_parameters_of_state(
             raise ValueError(f"the state is of a search with another {name}")
         if given == given or value == value:
             raise ValueError(f"the state is of a search with {name}={given}, this one has {value}")
+
+
+def features_of_state(state: Mapping[str, Any], name: str, n_features: int) -> NDArray[np.int64]:
+    """Return the features that an entry of a state lists.
+
+    Raises
+    ------
+    ValueError
+        If it is no list of features.
+    """
+    features = np.array(state[name], dtype=np.int64)
+    if features.ndim != 1 or (
+        features.size and not 0 <= features.min() <= features.max() < n_features
+    ):
+        raise ValueError(f"the state's {name} holds no features")
+    return features

@@ -16,11 +16,13 @@ all do that stand around an estimator (input, tags).
     exhaustive.py    ExhaustiveSearch: every subset
     random_search.py RandomSearch: subsets at random
     fixed_size.py    FixedSizeSearch: swaps at a given size
-    sequential.py    SequentialFeatureSelector; what it found of each size: _sizes.py
+    sequential.py    SequentialFeatureSelector; the sizes it is to go to: _size_range.py, what it
+                     found of each: _sizes.py
     _cost.py         what a search or an elimination takes
     _space.py        what moves: free features and groups; _features.py: as users name them
     _penalty.py      a fitness that charges for features; _restarts.py: the best of several seeds
-    _starts.py       scores of a filter, by its name, to start from
+    _starts.py       features or a filter's scores, to start from; _limits.py: limits and shares
+    _finalists.py    weights of features, by the finalists that hold them
     named.py         short names, as the command line takes them
 
 Elimination by coefficients: ``recursive.py``, RecursiveFeatureElimination, on

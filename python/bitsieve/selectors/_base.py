@@ -20,10 +20,9 @@ from abc import abstractmethod
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitsieve import fitness as fitness_room
-from bitsieve._checks import check_flag, check_number, is_whole, key_of
+from bitsieve._checks import check_flag, check_number, key_of
 from bitsieve._errors import TooFewEvaluations
 from bitsieve._random import seeded
 from bitsieve._scorers import check_scorer
@@ -32,12 +31,14 @@ from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
 from bitsieve.filters.positions import positions_of_scores
 from bitsieve.search import UnitSearch, run
+from bitsieve.selectors._finalists import weighted_frequency
+from bitsieve.selectors._limits import refuse_endless, share_of_limits
 from bitsieve.selectors._penalty import SizePenalized
-from bitsieve.selectors._restarts import Restarts, share_of_limits
+from bitsieve.selectors._restarts import Restarts
 from bitsieve.selectors._space import Space
 from bitsieve.selectors._wrapping import WrappingSelector
 
-__all__ = ["SearchSelector", "weighted_frequency", "within"]
+__all__ = ["SearchSelector"]
 
 _SEEDS_TRIED = 3
 
@@ -238,6 +239,7 @@ class SearchSelector(WrappingSelector):
         try:
             for number in range(found.n_restarts):
                 wide = space.widened(self._make_search(table, space))
+                refuse_endless(self, wide, max_iter, max_evaluations, max_time, patience)
                 result = run(
                     wide,
                     told,
@@ -342,41 +344,3 @@ class SearchSelector(WrappingSelector):
         self.n_declined_ = int(getattr(fitness, "n_declined", 0))
         if table.classes is not None:
             self.classes_ = table.classes
-
-
-def within(max_evaluations: Any, n_masks: int) -> int:
-    """Return how many masks an ask may have: so many, or what there is left to measure.
-
-    Parameters
-    ----------
-    max_evaluations : int or None
-        Looked at no further where it is no limit: the loop refuses that.
-    n_masks : int
-
-    Examples
-    --------
-    >>> within(None, 32), within(10, 32), within(0, 32)
-    (32, 10, 32)
-    """
-    if not is_whole(max_evaluations) or max_evaluations < 1:
-        return n_masks
-    return min(n_masks, int(max_evaluations))
-
-
-def weighted_frequency(finalists: list[Any]) -> NDArray[np.float64]:
-    """Return how often each feature is in the finalists, those of rank r counted 1 / r times.
-
-    Parameters
-    ----------
-    finalists : list of Finalist
-        Best first.
-
-    Returns
-    -------
-    float64 array of shape (n_features,)
-        Between 0 and 1.
-    """
-    masks = np.concatenate([finalist.mask.to_bool() for finalist in finalists])
-    weights = 1.0 / np.arange(1, len(masks) + 1)
-    frequency: NDArray[np.float64] = weights @ masks / weights.sum()
-    return frequency

@@ -39,7 +39,7 @@ def seconds_of(call: Callable[[], object]) -> float:
     return seconds
 
 
-def say_cost(text: str, total: float, *, stacklevel: int) -> None:
+def say_cost(text: str, total: float, *, bound: str, stacklevel: int) -> None:
     """Log what the whole will take, and warn where it is a minute or more.
 
     Parameters
@@ -47,10 +47,12 @@ def say_cost(text: str, total: float, *, stacklevel: int) -> None:
     text : str
     total : float
         Seconds.
+    bound : {"at most", "at least", "about"}
+        What the total is.
     stacklevel : int
         Of the warning, as for a caller.
     """
-    logger.info(text, extra={"search_seconds": total})
+    logger.info(text, extra={"search_seconds": total, "search_bound": bound})
     if total >= _LONG:
         warnings.warn(text, UserWarning, stacklevel=stacklevel + 1)
 
@@ -86,4 +88,4 @@ def tell_cost(
         f"evaluations by scikit-learn, {seconds:.2g} s each, about {duration(total)} for the "
         "search"
     )
-    say_cost(text, total, stacklevel=5)
+    say_cost(text, total, bound=bound, stacklevel=4)

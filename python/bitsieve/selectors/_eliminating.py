@@ -193,7 +193,7 @@ class Plan:
             f"{who}, the first {seconds:.2g} s, about {duration(total)} in all; a larger step "
             "takes less"
         )
-        say_cost(text, total, stacklevel=4)
+        say_cost(text, total, bound="about", stacklevel=4)
 
     def _fit_columns(self) -> None:
         options = {} if self.weights is None else {name_of_weights(self.estimator): self.weights}
