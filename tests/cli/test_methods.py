@@ -194,10 +194,6 @@ def test_every_search_runs_and_reports(method: Method, table: Path) -> None:
 
 @pytest.mark.parametrize("method", SEARCHES, ids=lambda method: method.name)
 def test_every_search_resumes(method: Method, table: Path) -> None:
-    if method.name == "rfe":
-        said = _refused(*_short(method), "--checkpoint", "stored")
-        assert said == "--checkpoint is not for --method rfe, which stores nothing: leave it out"
-        return
     common = ["select", "t.csv", "-t", "y", "-q", *_short(method), *_size(method, 2)]
     assert _run(*common, "--checkpoint", "stored", "--out", "a") == (0, "", "")
     stored = {path.name: path.read_bytes() for path in Path("stored").glob("*.npz")}

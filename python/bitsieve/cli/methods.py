@@ -289,7 +289,7 @@ def _either_direction(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sizes_compared(parameters: dict[str, Any]) -> dict[str, Any]:
-    """An elimination compares sizes, one too, on one set of folds, and stores nothing."""
+    """An elimination compares sizes, one too, on one set of folds."""
     from sklearn.base import clone
 
     kept = {name: value for name, value in parameters.items() if name not in _NOT_OF_RFE}
@@ -304,15 +304,13 @@ def _sizes_compared(parameters: dict[str, Any]) -> dict[str, Any]:
             f"--estimator: {type(tiny).__name__} has neither coefficients nor importances, by "
             "which --method rfe drops features: give svm, ridge, logistic, lda or tree"
         )
-    if parameters.get("checkpoint") is not None:
-        raise ValueError("--checkpoint is not for --method rfe, which stores nothing: leave it out")
     size = parameters.get("n_features_to_select")
     several = size is None or isinstance(size, tuple)
     kept["n_features_to_select"] = (size or "auto") if several else (size, size)
     return kept
 
 
-_NOT_OF_RFE = ("n_repeats", "checkpoint", "progress")
+_NOT_OF_RFE = ("n_repeats", "progress")
 
 #: The methods of the command, the default first.
 METHODS = (

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve import _core
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Scores
 
@@ -75,11 +76,11 @@ def check_told(asked: Masks | None, masks: Masks, scores: Scores) -> Scores:
         If the masks are others, or there is not one finite score for each.
     """
     n_masks = len(check_asked(asked, masks))
-    values = np.asarray(scores, dtype=np.float64)
+    values = np.ascontiguousarray(scores, dtype=np.float64)
     if values.shape != (n_masks,):
         got = len(values) if values.ndim == 1 else f"shape {values.shape}"
         raise ValueError(f"tell needs one score a mask, {n_masks}, got {got}")
-    if not np.isfinite(values).all():
+    if not _core.all_finite(values):
         bad = int(np.flatnonzero(~np.isfinite(values))[0])
         raise ValueError(f"scores must be finite, got {values[bad]} for mask {bad} of the ask")
     return values
