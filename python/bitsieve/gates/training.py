@@ -121,9 +121,7 @@ class Training:
             torch.optim.Adam(groups) if settings.optimizer == "adam" else torch.optim.SGD(groups)
         )
 
-    def run(
-        self, n_epochs: int, after_epoch: Callable[[Training], bool] | None = None
-    ) -> Training:
+    def run(self, n_epochs: int, after_epoch: Callable[[Training], bool] | None = None) -> Training:
         """Train for so many epochs more, or until ``after_epoch`` answers True."""
         with torch.random.fork_rng(devices=[]):
             for _ in range(n_epochs):

@@ -34,11 +34,11 @@ from bitsieve._scorers import check_scorer
 from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
+from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.filters.positions import positions_of_scores
 from bitsieve.fitness.taking import takes_missing
 from bitsieve.search import UnitSearch, run
 from bitsieve.selectors._penalty import SizePenalized
-from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.selectors._restarts import Restarts, share_of_limits
 from bitsieve.selectors._space import Space
 

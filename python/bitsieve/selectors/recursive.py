@@ -21,11 +21,11 @@ from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
+from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.fitness.cv import make_splits
 from bitsieve.fitness.taking import last_step, takes_missing, takes_weights
 from bitsieve.panels.recursive import sizes_to_eliminate
 from bitsieve.selectors._eliminating import Plan, Split, name_of_weights, plan_of
-from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.selectors._sizes import within_one_standard_error
 from bitsieve.selectors._space import Space
 
