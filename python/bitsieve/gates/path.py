@@ -9,6 +9,7 @@ features can be had of one walk.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ __all__ = ["FixedGates", "Walk", "follow"]
 FIRST, LAST = 1e-4, 1.0
 #: Shares of the epochs: before lambda grows, and after the last gate closed.
 WARM, TUNED = 0.2, 0.2
-_STAGES = 60
+STAGES = 60
 
 
 class FixedGates(FeatureGates):
@@ -66,6 +67,48 @@ class FixedGates(FeatureGates):
         return self.values
 
 
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Lambda by epochs: the least one for a while, then stages of growing ones.
+
+    Attributes
+    ----------
+    n_warm : int
+        Epochs before lambda grows.
+    ends : int array of shape (n_stages,)
+        Epochs after which each stage ends; the first is ``n_warm``.
+    lams : float array of shape (n_stages,)
+    """
+
+    n_warm: int
+    ends: NDArray[np.int64]
+    lams: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, problem: Problem) -> Schedule:
+        """Return that of a problem, from its epochs and from the loss of knowing nothing."""
+        n_warm = max(1, round(WARM * problem.max_epochs))
+        n_walked = max(1, round((1.0 - WARM - TUNED) * problem.max_epochs))
+        n_stages = min(STAGES, n_walked)
+        ends = n_warm + np.round(np.linspace(0, n_walked, n_stages + 1)).astype(np.int64)
+        unit = max(problem.loss_of_nothing(), 1e-12)
+        lams = unit * np.geomspace(FIRST, LAST, n_stages + 1)
+        return cls(n_warm, ends, lams)
+
+    @property
+    def n_epochs(self) -> int:
+        """Epochs of the whole walk."""
+        return int(self.ends[-1])
+
+    def lam(self, epoch: int) -> float:
+        """Return lambda after so many epochs."""
+        return float(self.lams[min(np.searchsorted(self.ends, epoch, "right"), len(self.lams) - 1)])
+
+    def ends_stage(self, epoch: int) -> bool:
+        """Tell whether a stage ends after so many epochs."""
+        return bool(np.isin(epoch, self.ends))
+
+
 class Walk:
     """One walk from small to large lambda.
 
@@ -87,51 +130,42 @@ class Walk:
     def __init__(self, problem: Problem, size: int | None, *, hold_out: bool) -> None:
         self.problem, self.size = problem, size
         self.training = problem.training(lam=0.0, hold_out=hold_out)
+        self._schedule = Schedule.of(problem)
         self._last_open = np.zeros(problem.n_features, np.int64)
         self._rows: list[tuple[float, int, float, float, float, int]] = []
         self._supports: list[NDArray[np.bool_]] = []
 
     def run(self) -> Walk:
         """Walk to the end."""
-        problem, training = self.problem, self.training
-        n_warm = max(1, round(WARM * problem.max_epochs))
-        n_walked = max(1, round((1.0 - WARM - TUNED) * problem.max_epochs))
-        n_stages = min(_STAGES, n_walked)
-        unit = max(problem.loss_of_nothing(), 1e-12)
-        lams = unit * np.geomspace(FIRST, LAST, n_stages)
-        ends = np.round(np.linspace(0, n_walked, n_stages + 1)).astype(int)
-        training.weight = float(lams[0])
-        training.run(n_warm)
-        self._look(training)
-        self._row()
-        for lam, n_epochs in zip(lams, np.diff(ends), strict=True):
-            training.weight = float(lam)
-            training.run(int(n_epochs), self._look)
-            self._row()
-            if self._is_over():
-                break
+        self.training.weight = self._schedule.lam(self.training.epoch)
+        self.training.run(self._schedule.n_epochs, self._look)
         return self
 
     def _look(self, training: Training) -> bool:
-        self._open = training.gates.support()
-        self._last_open[self._open] = training.epoch
-        return self._is_over()
+        """Note what is open after an epoch, and set the next lambda; True ends the walk."""
+        epoch = training.epoch
+        is_open = training.gates.support()
+        self._last_open[is_open] = epoch
+        n_open = int(is_open.sum())
+        is_over = epoch >= self._schedule.n_warm and n_open <= (self.size or 0)
+        if self._schedule.ends_stage(epoch) or is_over:
+            self._row(is_open, n_open)
+        if not is_over:
+            training.weight = self._schedule.lam(epoch)
+        return is_over
 
-    def _is_over(self) -> bool:
-        return int(self._open.sum()) <= (0 if self.size is None else self.size)
-
-    def _row(self) -> None:
-        n_open = int(self._open.sum())
-        if self._rows and n_open >= self._rows[-1][1]:
-            if n_open > self._rows[-1][1]:
-                return
-            self._rows.pop(), self._supports.pop()
+    def _row(self, is_open: NDArray[np.bool_], n_open: int) -> None:
         training = self.training
+        if self._rows and (n_open > self._rows[-1][1] or training.epoch == self._rows[-1][5]):
+            return
+        if self._rows and n_open == self._rows[-1][1]:
+            self._rows.pop()
+            self._supports.pop()
         loss, error = self.problem.loss_and_error(training)
         self._rows.append(
             (training.weight, n_open, training.history["loss"][-1], loss, error, training.epoch)
         )
-        self._supports.append(self._open)
+        self._supports.append(is_open)
 
     @property
     def scores(self) -> NDArray[np.float64]:
