@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from bitsieve.gates import history as module  # noqa: E402
-from bitsieve.gates.history import History  # noqa: E402
+from bitsieve.gates import history as module
+from bitsieve.gates.history import History
 
 
 def kept(n, capacity):

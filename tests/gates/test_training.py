@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ def test_batches_cover_all_and_leave_nobody_alone():
             bounds = batch_bounds(n, size)
             assert bounds[0][0] == 0
             assert bounds[-1][1] == n
-            assert all(a[1] == b[0] for a, b in zip(bounds, bounds[1:], strict=False))
+            assert all(a[1] == b[0] for a, b in pairwise(bounds))
             sizes = [end - first for first, end in bounds]
             assert max(sizes) - min(sizes) <= 1
             most = n if size is None else size
@@ -33,15 +34,6 @@ def test_batches_cover_all_and_leave_nobody_alone():
 
 def test_each_epoch_takes_every_sample_once_in_an_order_of_its_own():
     training = make(n=45)
-    seen = []
-    inner = training.loss.of_draws
-
-    def of_draws(outputs, target, weight):
-        seen.append(target.clone())
-        return inner(outputs, target, weight)
-
-    training.samples = Samples(training.samples.x, torch.arange(45) % 2, None)
-    training.loss.of_draws = of_draws
     # The numbers of the samples stand in a feature of their own.
     rows = []
     forward = training.network.forward
@@ -49,7 +41,7 @@ def test_each_epoch_takes_every_sample_once_in_an_order_of_its_own():
     training.network.forward = lambda x, z: (rows.append(x[:, 5].int().tolist()), forward(x, z))[1]
     training.run(2)
     assert [len(r) for r in rows] == [15, 15, 15] * 2
-    first, second = sum(rows[:3], []), sum(rows[3:], [])
+    first, second = list(chain(*rows[:3])), list(chain(*rows[3:]))
     assert sorted(first) == sorted(second) == list(range(45))
     for epoch, order in enumerate((first, second)):
         assert order == Random(3, Stream.batches, lane=epoch).permutation(45).tolist()
@@ -255,7 +247,7 @@ def test_another_weight_of_the_penalty_begins_early_stopping_anew():
 @each("kind, what", [("stg", "loss"), ("pefs", "loss")])
 def test_a_loss_that_is_not_finite_says_where_and_what_to_try(kind, what):
     training = make(kind=kind, learning_rate=1e30, optimizer="sgd", batch_norm=False)
-    with pytest.raises(ValueError, match="is (nan|inf|-inf) at step") as caught:
+    with pytest.raises(ValueError, match=r"is (nan|inf|-inf) at step") as caught:
         training.run(50)
     text = str(caught.value)
     assert f"the {what} " in text
@@ -280,35 +272,32 @@ def test_the_first_bad_step_is_named():
     assert len(calls) == 8
 
 
-def test_a_device_is_asked_once_an_epoch_and_names_the_same_step():
-    """What a GPU does, on the processor: no number is looked at within an epoch."""
-    training = make()
-    inner, calls, looked = training.loss.of_draws, [], []
+def test_a_device_is_asked_seldom_and_names_the_same_step(monkeypatch):
+    """What a GPU does, on the processor: no step waits for a number."""
+    from bitsieve.gates import training as module
 
-    def of_draws(outputs, target, weight):
-        calls.append(1)
-        losses = inner(outputs, target, weight)
-        return losses * (float("nan") if len(calls) >= 8 else 1.0)
+    for look, last in ((2, 8), (64, 15)):
+        monkeypatch.setattr(module, "_LOOK", look)
+        training = make()
+        training._looks = False
+        inner, calls = training.loss.of_draws, []
 
-    class Elsewhere:
-        type, index = "elsewhere", 0
+        def of_draws(outputs, target, weight, inner=inner, calls=calls):
+            calls.append(1)
+            losses = inner(outputs, target, weight)
+            return losses * (float("nan") if len(calls) >= 8 else 1.0)
 
-    training.loss.of_draws = of_draws
-    step, read = training._step, training._read_rows
-    here = training.device
+        training.loss.of_draws = of_draws
+        with pytest.raises(ValueError, match=r"the loss is nan at step 8 \(epoch 3\)"):
+            training.run(5)
+        assert len(calls) == last
 
-    def blind_step():
-        training.device = Elsewhere()
-        try:
-            step()
-        finally:
-            training.device = here
 
-    training._step = blind_step
-    training._read_rows = lambda: looked.append(len(calls)) or read()
-    with pytest.raises(ValueError, match=r"the loss is nan at step 8 \(epoch 3\)"):
-        training.run(50)
-    assert looked == [3, 6, 9]
+def test_looking_seldom_changes_no_bit():
+    for options in ({}, {"validated": True, "patience": 3}):
+        training = make(**options)
+        training._looks = False
+        same(training.run(6), make(**options).run(6))
 
 
 def test_weights_that_are_not_finite_are_found():
@@ -319,7 +308,9 @@ def test_weights_that_are_not_finite_are_found():
     training.network.forward = lambda x, z: training.network.rest(
         torch.zeros(len(z), len(x), 5) + training.network.bias
     )
-    with pytest.raises(ValueError, match=r"the weights hold NaN or infinity at step 48 \(epoch 1"):
+    with pytest.raises(
+        ValueError, match=r"the weights hold NaN or infinity at step 48 \(epoch 16\)"
+    ):
         training.run(100)
 
 
