@@ -87,7 +87,7 @@ def plain(training, n_steps):
         (loss + penalty).backward()
         optimizer.step()
         gates.mu.data.copy_(mu.detach())
-        told.append((float(loss), float(penalty)))
+        told.append((loss.item(), penalty.item()))
     return np.array(told), mu.detach().numpy(), network.weight.detach().numpy()
 
 
