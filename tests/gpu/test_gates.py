@@ -69,7 +69,7 @@ def test_noise_has_the_same_bits(device):
 def test_it_finds_the_features(device):
     for options in CASES:
         training, _ = pair(device, **{**options, "learning_rate": 0.05, "optimizer": "adam"})
-        training.run(150)
+        training.run(50)
         assert training.gates.support()[:2].all()
         validation = samples(400, 7)
         right = training.outputs(validation.x).argmax(dim=1).cpu() == validation.target
