@@ -109,7 +109,7 @@ class BernoulliMasks(FeatureGates):
             pi = _each("prior", prior, n_features, 0.0, 1.0)
             eps = np.log1p(-pi) - np.log(pi)
         theta = _each("start", start, n_features, 0.0, 1.0)
-        self.register_buffer("theta", self._bounded(torch.from_numpy(theta)))
+        self.register_buffer("theta", self._bound(torch.from_numpy(theta)))
         weights = torch.from_numpy(_each("eps", eps, n_features, -math.inf, math.inf))
         self.register_buffer("eps", weights, persistent=False)
         which = np.ones(n_features, bool) if counted is None else np.asarray(counted)
@@ -137,9 +137,10 @@ class BernoulliMasks(FeatureGates):
         """Move theta by equation 6; one mask has nothing to be ranked with."""
         with torch.no_grad():
             weight = utility(losses.detach()) / n_draws
-            natural = weight @ (masks.double() - self.theta)
-            natural -= self.pressure() * self.theta * (1.0 - self.theta)
-            self.theta.copy_(self._bounded(self.theta + self.rate * natural))
+            natural = weight @ masks.double()  # utilities sum to 0: so do theirs of theta
+            variance = torch.addcmul(self.theta, self.theta, self.theta, value=-1.0)
+            natural.addcmul_(self.pressure(), variance, value=-1.0)
+            self._bound(self.theta.add_(natural, alpha=self.rate))
 
     def pressure(self) -> torch.Tensor:
         """Return the eps of the next step, float64 of shape (n_features,)."""
@@ -150,8 +151,8 @@ class BernoulliMasks(FeatureGates):
         surplus = (size - self.n_features_to_select).clamp(-1.0, 1.0)
         return self.eps + surplus * self._counted
 
-    def _bounded(self, theta: torch.Tensor) -> torch.Tensor:
-        return theta.clamp(self._least, 1.0 - self._least)
+    def _bound(self, theta: torch.Tensor) -> torch.Tensor:
+        return theta.clamp_(self._least, 1.0 - self._least)
 
     def value(self) -> torch.Tensor:
         """See :class:`~bitsieve.gates.gate.FeatureGates`: 1 where theta >= 1/2, else 0."""
