@@ -124,6 +124,7 @@ class Training:
         if settings.patience is not None and validation is None:
             raise ValueError("patience needs a validation part")
         self.device = torch.device("cpu") if device is None else device
+        self._looks = self.device.type == "cpu"  # at every step: elsewhere it would wait for it
         self._n_threads = n_threads
         self.gates, self.network = gates.to(self.device), network.to(self.device)
         self.loss, self.settings, self.key = loss, settings, key
@@ -320,15 +321,15 @@ class Training:
         total = mean if penalty is None else mean + penalty
         self._optimizer.zero_grad()
         total.backward()  # type: ignore[no-untyped-call]
-        if self.device.type == "cpu" and not math.isfinite(value := total.item()):
-            raise self._diverged("loss", value, self.step + 1, self.epoch + 1)
+        if self._looks and not math.isfinite(value := total.item()):
+            raise self._diverged("loss", value, self.step + 1)
         told = torch.zeros_like(mean) if penalty is None else penalty
         with whole():
             self._optimizer.step()
             self.gates.learn(z, losses.detach(), n_draws)
             self._losses.append(torch.stack([mean.detach(), told.detach()]))
             self.step += 1
-        if self.device.type != "cpu" and len(self._losses) % _LOOK == 0:
+        if not self._looks and len(self._losses) % _LOOK == 0:
             self._check_losses(torch.stack(self._losses))
 
     def _finish_epoch(self) -> None:
@@ -355,7 +356,7 @@ class Training:
             self.epoch += 1
             self._losses = []
             self._rows.append((row, self.epoch, first, self._weight))
-        if self.device.type == "cpu" or len(self._rows) >= _LOOK:
+        if self._looks or len(self._rows) >= _LOOK:
             self._read_rows()
 
     def _read_rows(self) -> None:
@@ -363,17 +364,14 @@ class Training:
         if not self._rows:
             return
         values = torch.stack([row for row, *_ in self._rows]).tolist()
-        rows, self._rows = self._rows, []
-        for (loss, penalty, n_selected, bad, validation), (_, epoch, first, weight) in zip(
-            values, rows, strict=True
-        ):
+        found = []
+        for told, (_, epoch, first, weight) in zip(values, self._rows, strict=True):
+            loss, penalty, n_selected, bad, validation = told
             if bad >= 0:
-                raise self._diverged("loss", loss, first + int(bad) + 1, epoch)
+                raise self._diverged("loss", loss, first + int(bad) + 1)
             if self.validation is not None and not math.isfinite(validation):
-                raise self._diverged(
-                    "validation loss", validation, first + len(self._bounds), epoch
-                )
-            self._history.append(
+                raise self._diverged("validation loss", validation, first + len(self._bounds))
+            found.append(
                 {
                     "epoch": epoch,
                     "loss": loss,
@@ -383,6 +381,10 @@ class Training:
                     "weight": weight,
                 }
             )
+        with whole():
+            for row in found:
+                self._history.append(row)
+            self._rows = []
 
     # -- divergence ----------------------------------------------------------------------------
 
@@ -391,14 +393,15 @@ class Training:
         if len(bad):
             number = int(bad[0])
             step = self.step - len(losses) + number + 1
-            raise self._diverged("loss", float(losses[number].sum()), step, self.epoch + 1)
+            raise self._diverged("loss", float(losses[number].sum()), step)
 
     def _check_weights(self) -> None:
         modules = (self.network, self.gates)
         if not all_finite(tensor for module in modules for tensor in module.parameters()):
-            raise self._diverged("weights", math.nan, self.step, self.epoch)
+            raise self._diverged("weights", math.nan, self.step)
 
-    def _diverged(self, what: str, value: float, step: int, epoch: int) -> Diverged:
+    def _diverged(self, what: str, value: float, step: int) -> Diverged:
+        epoch = -(-step // len(self._bounds))
         fault = "hold NaN or infinity" if what == "weights" else f"is {value}"
         rate = self.settings.learning_rate
         return Diverged(
