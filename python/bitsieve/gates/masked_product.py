@@ -26,7 +26,7 @@ from bitsieve.gates.rows import LazyRows
 __all__ = ["gated_product"]
 
 # Share of open features from which leaving out the others saves less than it costs.
-_WHOLE = 0.8
+_WHOLE = 0.95
 
 
 class _Piece(NamedTuple):
