@@ -37,16 +37,19 @@ class STGCox(_STG):
     ----------
     n_features_to_select : int or None, default None
         See :class:`~bitsieve.gates.STGClassifier`, as for what is not told here.
-    lam : float or "auto", default 0.1
-        Weight of the expected number of open gates, beside the loss of one event.
+    lam : float or "auto", default 0.02
+        Weight of the expected number of open gates, beside the loss for each event. A feature
+        without effect gains about half a unit of the whole likelihood: the more events, the
+        smaller it may be.
     ties : {"efron", "breslow"}, default "efron"
         How events at the same time are counted.
     gate, sigma, hidden_layer_sizes, activation, dropout, batch_norm, n_draws : optional
-    optimizer, learning_rate, gate_learning_rate, weight_decay : optional
+    learning_rate : float, default 0.05
+    optimizer, gate_learning_rate, weight_decay : optional
     batch_size : int or None, default None
         None takes all samples. The samples at risk at an event are those of its batch, so that
         smaller batches minimise an approximation.
-    max_epochs : int, default 1000
+    max_epochs : int, default 200
         With all samples in a batch an epoch is one step.
     random_state : int, numpy Generator, RandomState or None, default None
 
@@ -71,10 +74,10 @@ class STGCox(_STG):
     >>> X = rng.normal(size=(200, 6))
     >>> time = rng.exponential(np.exp(-1.5 * X[:, 0]))
     >>> y = np.column_stack((rng.random(200) < 0.8, time))  # event, time
-    >>> model = STGCox(lam=0.1, learning_rate=0.01, random_state=0).fit(X, y)
+    >>> model = STGCox(random_state=0).fit(X, y)
     >>> model.get_support(indices=True)
     array([0])
-    >>> model.score(X, y) > 0.8
+    >>> model.score(X, y) > 0.75
     True
     >>> model.predict_survival_function(X[:2], times=[0.1, 1.0]).shape
     (2, 2)
@@ -84,7 +87,7 @@ class STGCox(_STG):
         self,
         n_features_to_select: int | None = None,
         *,
-        lam: float | str = 0.1,
+        lam: float | str = 0.02,
         ties: str = "efron",
         gate: str = "gaussian",
         sigma: float = 0.5,
@@ -94,11 +97,11 @@ class STGCox(_STG):
         batch_norm: bool = False,
         n_draws: int = 1,
         optimizer: str = "adam",
-        learning_rate: float = 1e-2,
+        learning_rate: float = 0.05,
         gate_learning_rate: float | None = None,
         weight_decay: float = 1e-4,
         batch_size: int | None = None,
-        max_epochs: int = 1000,
+        max_epochs: int = 200,
         random_state: Any = None,
     ) -> None:
         super().__init__(
