@@ -1,4 +1,4 @@
-"""Gates trained with a network: selectors that predict. An extra, ``pip install "bitsieve[gates]"``.
+"""Gates trained with a network: selectors that predict (``pip install "bitsieve[gates]"``).
 
 ::
 
@@ -6,6 +6,7 @@
         |-- path.py         from many features to few, warm
         |-- training.py     the loop: steps, epochs, history, state
         |     |-- gate.py, bernoulli.py   what multiplies the features, and how it learns
+        |     |     |-- noise.py          their random numbers
         |     |-- network.py              the layers behind it
         |     |-- losses.py               one number for each draw
         |-- survival.py     times and events
