@@ -25,9 +25,8 @@ from bitsieve.gates.survival import (  # noqa: E402
     concordance_index,
 )
 
-torch.set_num_threads(1)
 BETA = np.array([1.2, 0.0, -0.8, 0.0, 0.0, 0.0, 0.0, 0.0])
-QUICK: dict[str, Any] = {"max_epochs": 40, "lam": 0.05, "random_state": 0}
+QUICK: dict[str, Any] = {"max_epochs": 50, "lam": 0.02, "random_state": 0}
 
 
 def sample(seed: int = 0, n: int = 250) -> tuple[Any, Any]:
@@ -43,7 +42,7 @@ def sample(seed: int = 0, n: int = 250) -> tuple[Any, Any]:
 def test_it_finds_the_features_and_orders_the_risks() -> None:
     for seed in range(3):
         X, y = sample(seed)
-        model = STGCox(lam=0.1, max_epochs=100, random_state=seed).fit(X, y)
+        model = STGCox(lam=0.03, max_epochs=100, random_state=seed).fit(X, y)
         assert model.get_support(indices=True).tolist() == [0, 2]
         assert model.transform(X).tolist() == X[:, [0, 2]].tolist()
         X_new, y_new = sample(seed + 100)
@@ -150,11 +149,13 @@ def test_scikit_learns_tools_take_it() -> None:
     folds = list(EventKFold(3, shuffle=True, random_state=0).split(X, y))
     by_hand = [clone(model).fit(X[a], y[a]).score(X[b], y[b]) for a, b in folds]
     assert scores.tolist() == by_hand
-    search = GridSearchCV(model, {"lam": [0.05, 5.0]}, cv=EventKFold(2), error_score="raise")
-    search.fit(X, y)
-    assert search.best_params_ == {"lam": 0.05}
+    search = GridSearchCV(model, {"lam": [0.02, 5.0]}, cv=EventKFold(2), error_score="raise")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="no feature is selected")
+        search.fit(X, y)
+    assert search.best_params_ == {"lam": 0.02}
     piped = make_pipeline(StandardScaler(), model).fit(X, y)
-    assert piped.score(X, y) > 0.7
+    assert piped.score(X, y) == model.fit(X, y).score(X, y)
 
 
 def test_pickle_predicts_the_same() -> None:
@@ -167,11 +168,39 @@ def test_pickle_predicts_the_same() -> None:
     )
 
 
+def test_it_walks_to_a_size_and_chooses_one() -> None:
+    X, y = sample()
+    two = STGCox(2, max_epochs=200, random_state=0).fit(X, y)
+    assert two.get_support(indices=True).tolist() == [0, 2]
+    model = STGCox(lam="auto", max_epochs=200, random_state=0).fit(X, y)
+    assert model.support_[[0, 2]].all()
+    assert model.path_["n_features"][0] > model.n_features_ or model.support_.all()
+    assert np.corrcoef(model.predict(X), X @ BETA)[0, 1] > 0.97
+
+
+def test_weights_of_0_leave_samples_out() -> None:
+    X, y = sample(n=120)
+    weight = np.repeat([1.0, 0.0], [90, 30])
+    mixed = np.vstack((X[:90], 100 * X[90:]))
+    model = STGCox(**QUICK, standardize=False).fit(mixed, y, sample_weight=weight)
+    alone = STGCox(**QUICK, standardize=False).fit(X[:90], y[:90])
+    difference = model.predict(X) - alone.predict(X)  # a constant has no part in the likelihood
+    assert np.ptp(difference) < 1e-3
+    assert np.ptp(alone.predict(X)) > 1
+    assert np.allclose(
+        model.predict_survival_function(X, [5.0, 9.0]),
+        alone.predict_survival_function(X, [5.0, 9.0]),
+        atol=1e-3,
+    )
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
+        model.fit(X, y, weights=weight)
+
+
 def test_batches_may_be_without_events() -> None:
     X, y = sample(n=100)
     y["event"] = False
     y["event"][:5] = True
-    model = STGCox(**{**QUICK, "max_epochs": 5}, batch_size=8).fit(X, y)
+    model = STGCox(**{**QUICK, "max_epochs": 5, "lam": 0.0}, batch_size=8).fit(X, y)
     assert np.isfinite(model.history_["loss"]).all()
     assert np.isfinite(model.predict(X)).all()
 
