@@ -45,7 +45,12 @@ FlipLayout::FlipLayout(const Splits& splits, const Target& target) : n_classes(t
   const std::int32_t* codes = target.codes.data();
   const std::size_t n = target.codes.size();
   std::vector<std::int32_t> begin(n_classes * 2 + 1);
+  ld = (n + flip_lanes - 1) / flip_lanes * flip_lanes;
+  classes.assign(splits.n_splits * ld, -1);
   for (std::size_t s = 0; s < splits.n_splits; ++s) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (get_bit(splits.training.data() + j * splits.n_words, s)) classes[s * ld + j] = codes[j];
+    }
     std::size_t k = 0;
     for (int round = 0; round < 2; ++round) {
       for (std::size_t c = 0; c < n_classes; ++c) {
@@ -72,21 +77,23 @@ FlipLayout::FlipLayout(const Splits& splits, const Target& target) : n_classes(t
 
 void FlipBlock::load(const TableView& table, const Word* base, const std::int64_t* flips,
                      std::size_t lanes) {
-  const std::size_t n = table.n_samples;
   flips_ = flips;
   lanes_ = lanes;
   std::fill(sign_, sign_ + flip_lanes, 0.0f);
   std::fill(spread_, spread_ + flip_lanes, 0.0f);
   std::fill(factors_, factors_ + flip_lanes, 0.0f);
-  values_.assign(n * flip_lanes, 0.0f);
+  values_.resize(table.ld * flip_lanes);
+  const float* rows[flip_lanes];
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     const std::size_t f = static_cast<std::size_t>(flips[lane]);
-    const float* row = table.row(f);
-    for (std::size_t j = 0; j < n; ++j) values_[j * flip_lanes + lane] = row[j];
+    rows[lane] = table.row(f);
     sign_[lane] = get_bit(base, f) ? -1.0f : 1.0f;
     widest_[lane] = table.max_abs[f];
     spread_[lane] = static_cast<float>(widest_[lane]);
   }
+  // Lanes beyond are copies, and nobody reads what comes of them.
+  std::fill(rows + lanes, rows + flip_lanes, rows[0]);
+  kernels().neighbor->side_by_side(rows, table.ld, values_.data());
 }
 
 const float* FlipBlock::values_in(const FlipSource& source, std::size_t split) {
@@ -287,11 +294,13 @@ void FlipPass::add_counts(const FlipGroup& group, std::size_t lanes, const FlipS
 void FlipPass::single(const FlipSource& source, const FlipPanel& panel, const std::int64_t* flips,
                       std::size_t lanes, FlipScratch& worker, std::int32_t* hits) const {
   const ExactDistance& exact = source.exact();
-  worker.exact.assign(table_.n_samples * flip_lanes, 0.0);
+  const std::size_t ld = layout_.ld;
+  worker.exact.assign(2 * ld * flip_lanes, 0.0);
+  double* rows = worker.exact.data() + ld * flip_lanes;  // feature by feature
   for (std::size_t j = 0; j < table_.n_samples; ++j) {
     double* out = worker.exact.data() + j * flip_lanes;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      out[lane] = exact.value(j, static_cast<std::size_t>(flips[lane]));
+      rows[lane * ld + j] = out[lane] = exact.value(j, static_cast<std::size_t>(flips[lane]));
     }
   }
   alignas(cache_line) double factors[flip_lanes] = {};
@@ -305,9 +314,10 @@ void FlipPass::single(const FlipSource& source, const FlipPanel& panel, const st
     worker.counts.resize(group.n_counters * width_ * flip_lanes);
     const FlipTests tests{panel.tests.data() + group.first, group.count, layout_.candidates.data(),
                           group.n_counters * width_,        group.class_begin, n_classes_};
-    kernels().neighbor->single_features(worker.exact.data(),
-                                        source.is_scaled() ? factors : nullptr, tests, hits_only_,
-                                        worker.counts.data());
+    kernels().neighbor->single_features(
+        worker.exact.data(), rows, ld, source.is_scaled() ? factors : nullptr, tests,
+        layout_.classes.data() + group.counter / n_classes_ * ld, hits_only_,
+        worker.counts.data());
     add_counts(group, lanes, worker, hits);
   }
 }

@@ -211,6 +211,13 @@ struct Isa {
     for (int lane = 0; lane < width_double; ++lane) out |= (a.v[lane] > b.v[lane] ? 1u : 0u) << lane;
     return out;
   }
+  static unsigned equal(D a, D b) {
+    unsigned out = 0;
+    for (int lane = 0; lane < width_double; ++lane) {
+      out |= (a.v[lane] == b.v[lane] ? 1u : 0u) << lane;
+    }
+    return out;
+  }
   static double most(D a) {
     double out = a.v[0];
     for (int lane = 1; lane < width_double; ++lane) out = a.v[lane] > out ? a.v[lane] : out;
@@ -245,6 +252,12 @@ struct Isa {
       for (int l = 0; l < 8; ++l) kept[l] = rows[16 * k + l] + rows[16 * k + l + 8];
       for (int l = 0; l < 4; ++l) kept[l] = kept[2 * l] + kept[2 * l + 1];
       sums[k] = (kept[0] + kept[1]) + (kept[2] + kept[3]);
+    }
+  }
+  // out[column * 16 + row] of 16 rows from `at` on, 16 columns.
+  static void transpose(const float* const* rows, std::size_t at, float* out) {
+    for (std::size_t j = 0; j < 16; ++j) {
+      for (std::size_t k = 0; k < 16; ++k) out[j * 16 + k] = rows[k][at + j];
     }
   }
   // out[column * stride + row] of 16 rows of 16, rounded.

@@ -179,9 +179,11 @@ struct FlipLanes {
     }
   }
 
-  void begin(std::size_t sample) {
+  void begin(std::size_t sample) { load(sample, own); }
+
+  void load(std::size_t sample, F (&out)[J]) const {
     for (int v = 0; v < J; ++v) {
-      own[v] = Isa::load(values + sample * flip_lanes + static_cast<std::size_t>(v * Isa::width));
+      out[v] = Isa::load(values + sample * flip_lanes + static_cast<std::size_t>(v * Isa::width));
     }
   }
 
@@ -197,8 +199,13 @@ struct FlipLanes {
 
   template <int Sign>
   F distance(int v, std::size_t j, F base) const {
-    const F difference =
-        Isa::subtract(own[v], Isa::load(values + j * flip_lanes + v * Isa::width));
+    const F value = Isa::load(values + j * flip_lanes + v * Isa::width);
+    return distance_between<Sign>(v, own[v], value, base);
+  }
+
+  template <int Sign>
+  F distance_between(int v, F a, F b, F base) const {
+    const F difference = Isa::subtract(a, b);
     if constexpr (Sign > 0) return Isa::multiply_add(difference, difference, base);
     if constexpr (Sign < 0) return Isa::multiply_less(difference, difference, base);
     return Isa::multiply_add(difference, Isa::multiply(difference, signs[v]), base);
@@ -238,6 +245,34 @@ struct FlipLanes {
     }
   }
 
+  // The same for several tests at once, which wait for each other instead: a value is read, and
+  // where it is found out, once for all of them.
+  static constexpr int rows = J < 4 ? 4 / J : 1;
+  template <int Sign>
+  BITSIEVE_INLINE void nearest_of_rows(const float* const* distances, const F (&of)[rows][J],
+                                       const std::int32_t* candidates, std::int32_t first,
+                                       std::int32_t last, F (&least)[rows][J]) const {
+    F chain[rows][J];
+    for (int r = 0; r < rows; ++r) {
+      for (int v = 0; v < J; ++v) chain[r][v] = Isa::broadcast(far_away);
+    }
+    for (std::int32_t c = first; c < last; ++c) {
+      const std::size_t j = static_cast<std::size_t>(candidates[c]);
+      F value[J];
+      load(j, value);
+      for (int r = 0; r < rows; ++r) {
+        const F base = Isa::broadcast(distances[r][j]);
+        for (int v = 0; v < J; ++v) {
+          chain[r][v] = Isa::minimum(chain[r][v],
+                                     distance_between<Sign>(v, of[r][v], value[v], base));
+        }
+      }
+    }
+    for (int r = 0; r < rows; ++r) {
+      for (int v = 0; v < J; ++v) least[r][v] = chain[r][v];
+    }
+  }
+
   // Twice the error of a distance near the least.
   F bound(int v, float margin, F least) const {
     const F reach = Isa::add(Isa::magnitude(own[v]), spreads[v]);
@@ -269,6 +304,33 @@ struct FlipLanes {
   F signs[J], spreads[J], own[J];
 };
 
+// What is sure of a test whose least distances to its class and to others are known; returns the
+// lanes that are open.
+template <int Sign>
+BITSIEVE_INLINE unsigned count_sure(const FlipLanes& lanes, float margin,
+                                    const typename Isa::F* same, const typename Isa::F* other,
+                                    std::int32_t* correct) {
+  using F = typename Isa::F;
+  unsigned open = 0;
+  for (int v = 0; v < FlipLanes::J; ++v) {
+    const F least = Isa::minimum(same[v], other[v]);
+    const F bound = lanes.bound(v, margin, least);
+    const F gap = Isa::subtract(other[v], same[v]);
+    unsigned sure = Isa::less(bound, gap);
+    unsigned wrong = Isa::less(bound, Isa::subtract(Isa::zero(), gap));
+    if constexpr (Sign > 0) {
+      if ((sure | wrong) != Isa::all) {
+        const unsigned apart = lanes.apart(v, margin, least, Isa::magnitude(gap));
+        sure |= apart & Isa::less(Isa::zero(), gap);
+        wrong |= apart & Isa::less(gap, Isa::zero());
+      }
+    }
+    Isa::count(correct + v * Isa::width, sure);
+    open |= (~(sure | wrong) & Isa::all) << (v * Isa::width);
+  }
+  return open;
+}
+
 template <int Sign>
 BITSIEVE_INLINE void flips_nearest_of(const float* values, const float* base, std::size_t ld,
                                       const float* sign, const float* margin, const float* spread,
@@ -277,32 +339,39 @@ BITSIEVE_INLINE void flips_nearest_of(const float* values, const float* base, st
   using F = typename Isa::F;
   FlipLanes lanes(values, sign, spread);
   for (std::size_t k = 0; k < tests.n_counters * flip_lanes; ++k) correct[k] = 0;
-  for (std::size_t t = 0; t < tests.n_tests; ++t) {
-    const FlipTest& test = tests.tests[t];
-    const std::size_t i = static_cast<std::size_t>(test.sample);
-    const float* distances = base + static_cast<std::size_t>(test.row) * ld;
+  constexpr int R = FlipLanes::rows;
+  for (std::size_t t = 0; t < tests.n_tests;) {
+    const FlipTest* test = tests.tests + t;
+    std::int32_t* out = correct + static_cast<std::size_t>(test->counter) * flip_lanes;
+    const float* distances[R];
+    bool alike = t + R <= tests.n_tests;  // of a split and a class: their candidates are the same
+    for (int r = 0; r < R && alike; ++r) {
+      alike = test[r].counter == test->counter;
+      distances[r] = base + static_cast<std::size_t>(test[r].row) * ld;
+    }
+    if (alike && R > 1) {
+      F own[R][FlipLanes::J], same[R][FlipLanes::J], other[R][FlipLanes::J];
+      for (int r = 0; r < R; ++r) lanes.load(static_cast<std::size_t>(test[r].sample), own[r]);
+      lanes.nearest_of_rows<Sign>(distances, own, tests.candidates, test->same_begin,
+                                  test->same_end, same);
+      lanes.nearest_of_rows<Sign>(distances, own, tests.candidates, test->other_begin,
+                                  test->other_end, other);
+      for (int r = 0; r < R; ++r) {
+        for (int v = 0; v < FlipLanes::J; ++v) lanes.own[v] = own[r][v];
+        const float about = margin[static_cast<std::size_t>(test[r].sample)];
+        unsure[t++] = static_cast<std::uint16_t>(
+            count_sure<Sign>(lanes, about, same[r], other[r], out));
+      }
+      continue;
+    }
+    const std::size_t i = static_cast<std::size_t>(test->sample);
+    const float* row = base + static_cast<std::size_t>(test->row) * ld;
     F same[FlipLanes::J], other[FlipLanes::J];
     lanes.begin(i);
-    lanes.nearest<Sign>(distances, tests.candidates, test.same_begin, test.same_end, same);
-    lanes.nearest<Sign>(distances, tests.candidates, test.other_begin, test.other_end, other);
-    unsigned open = 0;
-    for (int v = 0; v < FlipLanes::J; ++v) {
-      const F least = Isa::minimum(same[v], other[v]);
-      const F bound = lanes.bound(v, margin[i], least);
-      const F gap = Isa::subtract(other[v], same[v]);
-      unsigned sure = Isa::less(bound, gap);
-      unsigned wrong = Isa::less(bound, Isa::subtract(Isa::zero(), gap));
-      if constexpr (Sign > 0) {
-        if ((sure | wrong) != Isa::all) {
-          const unsigned apart = lanes.apart(v, margin[i], least, Isa::magnitude(gap));
-          sure |= apart & Isa::less(Isa::zero(), gap);
-          wrong |= apart & Isa::less(gap, Isa::zero());
-        }
-      }
-      Isa::count(correct + static_cast<std::size_t>(test.counter) * flip_lanes + v * Isa::width, sure);
-      open |= (~(sure | wrong) & Isa::all) << (v * Isa::width);
-    }
-    unsure[t] = static_cast<std::uint16_t>(open);
+    lanes.nearest<Sign>(row, tests.candidates, test->same_begin, test->same_end, same);
+    lanes.nearest<Sign>(row, tests.candidates, test->other_begin, test->other_end, other);
+    unsure[t++] =
+        static_cast<std::uint16_t>(count_sure<Sign>(lanes, margin[i], same, other, out));
   }
 }
 

@@ -379,37 +379,38 @@ struct SingleLanes {
     }
   }
 
-  // The class of the first of the samples at the least square of a lane, n_classes where none is.
-  std::size_t first_of(std::size_t i, int lane, double least, const std::int32_t* begin,
+  // The class of the first of the samples at the least square of a lane, n_classes where none is:
+  // classes[j] is that of a candidate, else below zero.
+  std::size_t first_of(std::size_t i, int lane, double least, const std::int32_t* classes,
                        std::size_t n_classes) const {
-    const double own = values[i * flip_lanes + static_cast<std::size_t>(lane)];
-    std::size_t found = n_classes;
-    std::int32_t lowest = 0x7FFFFFFF;
-    for (std::size_t c = 0; c < n_classes; ++c) {
-      for (std::int32_t at = begin[c]; at < begin[c + 1] && candidates[at] < lowest; ++at) {
-        const std::size_t j = static_cast<std::size_t>(candidates[at]);
-        double d = own - values[j * flip_lanes + static_cast<std::size_t>(lane)];
-        if constexpr (scaled) d = d * factors[lane];
-        if (d * d == least) {
-          lowest = candidates[at];
-          found = c;
-        }
+    const double* row = rows + static_cast<std::size_t>(lane) * ld;
+    const D own = Isa::broadcast(row[i]), wanted = Isa::broadcast(least);
+    for (std::size_t j = 0; j < ld; j += static_cast<std::size_t>(W)) {
+      D d = Isa::subtract(own, Isa::load(row + j));
+      if constexpr (scaled) d = Isa::multiply(d, Isa::broadcast(factors[lane]));
+      unsigned found = Isa::equal(Isa::multiply(d, d), wanted);
+      for (std::size_t at = j; found != 0; ++at, found >>= 1) {
+        if ((found & 1u) != 0 && classes[at] >= 0) return static_cast<std::size_t>(classes[at]);
       }
     }
-    return found;
+    return n_classes;
   }
 
   const double* values;
+  const double* rows;
+  std::size_t ld;
   const double* factors;
   const std::int32_t* candidates;
 };
 
 template <bool scaled>
-BITSIEVE_INLINE void single_of(const double* values, const double* factors,
-                               const FlipTests& tests, bool hits_only, std::int32_t* counts) {
+BITSIEVE_INLINE void single_of(const double* values, const double* rows, std::size_t ld,
+                               const double* factors, const FlipTests& tests,
+                               const std::int32_t* classes, bool hits_only,
+                               std::int32_t* counts) {
   using Lanes = SingleLanes<scaled>;
   constexpr int W = Lanes::W;
-  const Lanes lanes{values, factors, tests.candidates};
+  const Lanes lanes{values, rows, ld, factors, tests.candidates};
   const std::size_t n_classes = tests.n_classes;
   for (std::size_t k = 0; k < tests.n_counters * flip_lanes; ++k) counts[k] = 0;
   for (std::size_t t = 0; t < tests.n_tests; ++t) {
@@ -417,7 +418,7 @@ BITSIEVE_INLINE void single_of(const double* values, const double* factors,
     const std::size_t i = static_cast<std::size_t>(test.sample);
     const std::size_t counter = static_cast<std::size_t>(test.counter);
     const std::size_t own = counter % n_classes;
-    const std::int32_t* begin = tests.class_begin + counter / n_classes * (n_classes + 1);
+    const std::int32_t* of = classes + counter / n_classes * ld;
     alignas(64) double same[flip_lanes], other[flip_lanes];
     lanes.nearest(i, test.same_begin, test.same_end, same);
     lanes.nearest(i, test.other_begin, test.other_end, other);
@@ -437,7 +438,7 @@ BITSIEVE_INLINE void single_of(const double* values, const double* factors,
       int lane = 0;
       while (((open >> lane) & 1u) == 0) ++lane;
       const double least = same[lane] < other[lane] ? same[lane] : other[lane];
-      const std::size_t found = lanes.first_of(i, lane, least, begin, n_classes);
+      const std::size_t found = lanes.first_of(i, lane, least, of, n_classes);
       if (found == n_classes) continue;
       if (!hits_only) {
         ++out[found * flip_lanes + static_cast<std::size_t>(lane)];
@@ -454,14 +455,22 @@ BITSIEVE_INLINE void single_of(const double* values, const double* factors,
   }
 }
 
-void single_features(const double* values, const double* factors, const FlipTests& tests,
+void single_features(const double* values, const double* rows, std::size_t ld,
+                     const double* factors, const FlipTests& tests, const std::int32_t* classes,
                      bool hits_only, std::int32_t* counts) {
-  return factors == nullptr ? single_of<false>(values, factors, tests, hits_only, counts)
-                            : single_of<true>(values, factors, tests, hits_only, counts);
+  const auto count = factors == nullptr ? single_of<false> : single_of<true>;
+  count(values, rows, ld, factors, tests, classes, hits_only, counts);
+}
+
+// ---- flips side by side ---------------------------------------------------------------------
+
+void side_by_side(const float* const* rows, std::size_t ld, float* out) {
+  for (std::size_t j = 0; j < ld; j += flip_lanes) Isa::transpose(rows, j, out + j * flip_lanes);
 }
 
 }  // namespace neighbor
 
 const NeighborKernels neighbor_kernels = {neighbor::scale_rows, neighbor::rectangle,
                                           neighbor::flips_votes, neighbor::flips_places,
-                                          neighbor::squared_distance, neighbor::single_features};
+                                          neighbor::squared_distance, neighbor::single_features,
+                                          neighbor::side_by_side};
