@@ -59,8 +59,8 @@ struct FlipLayout {
   std::vector<FlipTest> tests;
   std::vector<std::int32_t> candidates;
   std::vector<std::int32_t> class_begin;  // [n_splits][n_classes + 1]
-  std::vector<std::int32_t> classes;      // [n_splits][ld] of training samples, else -1
-  std::size_t ld = 0;
+  std::vector<Word> training;             // [n_splits][n_words] samples
+  std::size_t n_words = 0;
   std::size_t n_classes;
 
   static bool fits(const Splits& splits);

@@ -334,6 +334,16 @@ double squared_distance(const double* a, const double* b, const double* factors,
 
 constexpr double farther_than_all = __builtin_bit_cast(double, std::uint64_t{0x7FF0000000000000});
 
+BITSIEVE_INLINE std::size_t lowest_bit(std::uint64_t word) {
+#if defined(__GNUC__)
+  return static_cast<std::size_t>(__builtin_ctzll(word));
+#else
+  std::size_t k = 0;
+  while (((word >> k) & 1u) == 0) ++k;
+  return k;
+#endif
+}
+
 template <bool scaled>
 struct SingleLanes {
   static constexpr int W = Isa::width_double, J = static_cast<int>(flip_lanes) / W;
@@ -379,38 +389,37 @@ struct SingleLanes {
     }
   }
 
-  // The class of the first of the samples at the least square of a lane, n_classes where none is:
-  // classes[j] is that of a candidate, else below zero.
-  std::size_t first_of(std::size_t i, int lane, double least, const std::int32_t* classes,
-                       std::size_t n_classes) const {
-    const double* row = rows + static_cast<std::size_t>(lane) * ld;
+  // The class of the first of the samples at the least square of a lane, n_classes where none is.
+  std::size_t first_of(const SingleFeatures& of, std::size_t i, int lane, double least,
+                       const std::uint64_t* training, std::size_t n_classes) const {
+    constexpr std::size_t step = static_cast<std::size_t>(W);
+    const double* row = of.rows + static_cast<std::size_t>(lane) * of.ld;
     const D own = Isa::broadcast(row[i]), wanted = Isa::broadcast(least);
-    for (std::size_t j = 0; j < ld; j += static_cast<std::size_t>(W)) {
-      D d = Isa::subtract(own, Isa::load(row + j));
-      if constexpr (scaled) d = Isa::multiply(d, Isa::broadcast(factors[lane]));
-      unsigned found = Isa::equal(Isa::multiply(d, d), wanted);
-      for (std::size_t at = j; found != 0; ++at, found >>= 1) {
-        if ((found & 1u) != 0 && classes[at] >= 0) return static_cast<std::size_t>(classes[at]);
+    const D factor = Isa::broadcast(scaled ? factors[lane] : 1.0);
+    for (std::size_t begin = 0; begin < of.ld; begin += 64) {
+      std::uint64_t found = 0;
+      for (std::size_t j = 0; j < 64; j += step) {
+        D d = Isa::subtract(own, Isa::load(row + begin + j));
+        if constexpr (scaled) d = Isa::multiply(d, factor);
+        found |= static_cast<std::uint64_t>(Isa::equal(Isa::multiply(d, d), wanted)) << j;
       }
+      found &= training[begin / 64];
+      if (found != 0) return static_cast<std::size_t>(of.classes[begin + lowest_bit(found)]);
     }
     return n_classes;
   }
 
   const double* values;
-  const double* rows;
-  std::size_t ld;
   const double* factors;
   const std::int32_t* candidates;
 };
 
 template <bool scaled>
-BITSIEVE_INLINE void single_of(const double* values, const double* rows, std::size_t ld,
-                               const double* factors, const FlipTests& tests,
-                               const std::int32_t* classes, bool hits_only,
+BITSIEVE_INLINE void single_of(const SingleFeatures& of, const FlipTests& tests, bool hits_only,
                                std::int32_t* counts) {
   using Lanes = SingleLanes<scaled>;
   constexpr int W = Lanes::W;
-  const Lanes lanes{values, rows, ld, factors, tests.candidates};
+  const Lanes lanes{of.values, of.factors, tests.candidates};
   const std::size_t n_classes = tests.n_classes;
   for (std::size_t k = 0; k < tests.n_counters * flip_lanes; ++k) counts[k] = 0;
   for (std::size_t t = 0; t < tests.n_tests; ++t) {
@@ -418,7 +427,7 @@ BITSIEVE_INLINE void single_of(const double* values, const double* rows, std::si
     const std::size_t i = static_cast<std::size_t>(test.sample);
     const std::size_t counter = static_cast<std::size_t>(test.counter);
     const std::size_t own = counter % n_classes;
-    const std::int32_t* of = classes + counter / n_classes * ld;
+    const std::uint64_t* training = of.training + counter / n_classes * (of.ld / 64);
     alignas(64) double same[flip_lanes], other[flip_lanes];
     lanes.nearest(i, test.same_begin, test.same_end, same);
     lanes.nearest(i, test.other_begin, test.other_end, other);
@@ -435,10 +444,9 @@ BITSIEVE_INLINE void single_of(const double* values, const double* rows, std::si
     const std::size_t width = hits_only ? 1 : n_classes;
     std::int32_t* out = counts + counter * width * flip_lanes;
     for (unsigned open = asked; open != 0; open &= open - 1) {
-      int lane = 0;
-      while (((open >> lane) & 1u) == 0) ++lane;
+      const int lane = static_cast<int>(lowest_bit(open));
       const double least = same[lane] < other[lane] ? same[lane] : other[lane];
-      const std::size_t found = lanes.first_of(i, lane, least, of, n_classes);
+      const std::size_t found = lanes.first_of(of, i, lane, least, training, n_classes);
       if (found == n_classes) continue;
       if (!hits_only) {
         ++out[found * flip_lanes + static_cast<std::size_t>(lane)];
@@ -455,11 +463,10 @@ BITSIEVE_INLINE void single_of(const double* values, const double* rows, std::si
   }
 }
 
-void single_features(const double* values, const double* rows, std::size_t ld,
-                     const double* factors, const FlipTests& tests, const std::int32_t* classes,
-                     bool hits_only, std::int32_t* counts) {
-  const auto count = factors == nullptr ? single_of<false> : single_of<true>;
-  count(values, rows, ld, factors, tests, classes, hits_only, counts);
+void single_features(const SingleFeatures& of, const FlipTests& tests, bool hits_only,
+                     std::int32_t* counts) {
+  return of.factors == nullptr ? single_of<false>(of, tests, hits_only, counts)
+                               : single_of<true>(of, tests, hits_only, counts);
 }
 
 // ---- flips side by side ---------------------------------------------------------------------
