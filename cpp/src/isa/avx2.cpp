@@ -192,10 +192,12 @@ struct Isa {
 };
 
 #include "body.hpp"
+#include "body_flips.hpp"
 #include "body_gaussian.hpp"
 #include "body_additive.hpp"
 #include "body_algebra.hpp"
 #include "body_information.hpp"
+#include "body_single.hpp"
 #include "body_neighbor.hpp"
 #include "body_relief.hpp"
 #include "body_scaled.hpp"
