@@ -79,7 +79,10 @@ def test_what_cannot_be_is_refused_before_the_search(tmp_path: Path) -> None:
     common = ["select", table, "-t", "y", "--method", "bspsa", "--out", tmp_path / "out"]
     for options, message in (
         (["--groups", "h"], "groups 'h' is not a column or a file; there are 'g', 'a', 'b', 'y'"),
-        (["--groups", "g"], "--outer-folds 5 and --cv 5 need more than 4 groups: lower them"),
+        (
+            ["--groups", "g", "--outer-folds", 5],
+            "--outer-folds 5 and --cv 5 need more than 4 groups: lower them",
+        ),
         (
             ["--groups", "g", "--outer-folds", 2],  # the training parts have two
             "--outer-folds 2 and --cv 5 need more than 4 groups: lower them",
