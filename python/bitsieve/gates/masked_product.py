@@ -156,6 +156,8 @@ def _columns(
     """Return the batch's rows and the features' columns of x."""
     if len(features) == 1 and len(features[0]) == x.shape[1]:
         return x if batch is None else x.index_select(0, batch)
-    names = features[0] if len(features) == 1 else np.concatenate([np.empty(0, np.int32), *features])
+    names = (
+        features[0] if len(features) == 1 else np.concatenate([np.empty(0, np.int32), *features])
+    )
     samples = np.arange(len(x)) if batch is None else batch.numpy()
     return torch.from_numpy(_core.gather_columns(x.numpy(), samples, names))

@@ -105,7 +105,9 @@ class GatedMLP(torch.nn.Module):
             if dropout:
                 layers.append(torch.nn.Dropout(dropout))
             # Nothing is drawn from torch's own generator.
-            linear = torch.nn.utils.skip_init(torch.nn.Linear, n_in, n_out)
+            linear = torch.nn.utils.skip_init(  # type: ignore[no-untyped-call]
+                torch.nn.Linear, n_in, n_out
+            )
             with torch.no_grad():
                 linear.weight.copy_(_he(key, number, n_in, n_out).T)
                 linear.bias.zero_()
