@@ -146,7 +146,7 @@ class GatedMLP(torch.nn.Module):
         if z.dim() == 3:
             return (x * z).transpose(0, 1) @ self.weight + self.bias
         folded = (z.T[:, :, None] * self.weight[:, None]).flatten(1)
-        return (x @ folded).unflatten(1, (len(z), -1)) + self.bias
+        return (x @ folded).view(len(x), len(z), -1) + self.bias
 
 
 class GatedModule(torch.nn.Module):
