@@ -113,7 +113,8 @@ class GatedMLP(torch.nn.Module):
                 layers.append(CopyBatchNorm(n_in))
             if dropout:
                 layers.append(torch.nn.Dropout(dropout))
-            linear = CopyLinear(n_in, n_out)
+            # Nothing is drawn from torch's own generator.
+            linear = torch.nn.utils.skip_init(CopyLinear, n_in, n_out)
             with torch.no_grad():
                 linear.weight.copy_(_he(key, number, n_in, n_out).T)
                 linear.bias.zero_()
