@@ -142,7 +142,8 @@ def _pieces_of_masks(masks: NDArray[np.bool_], rows: LazyRows) -> list[_Piece]:
         pieces += [_Piece(_indices(mask & ~shared), None, k) for k, mask in enumerate(masks)]
     elif len(masks) > 2:
         others = _indices(masks.any(axis=0) & ~shared)
-        pieces.append(_Piece(others, masks[:, others].astype(np.float32), None))
+        gates = masks.take(others, axis=1).astype(np.float32)
+        pieces.append(_Piece(others, gates, None))
     return [piece for piece in pieces if len(piece.features)]
 
 
