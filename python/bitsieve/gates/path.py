@@ -1,6 +1,6 @@
 """From many features to few: one warm walk over the weight of the gates' penalty.
 
-The weight, lambda, starts where almost nothing is too small to be worth its gate, and grows until
+Every gate starts open and is held so until the network has learnt behind it. The weight, lambda, starts where almost nothing is too small to be worth its gate, and grows until
 no feature is worth it: gates close one after the other, and the network goes on learning behind
 those that are open. A *row* of the path is the end of a stage of one lambda; its size is always
 smaller than that of the row before. What was open longest is selected, so that any number of
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bitsieve.gates._found import Found
 from bitsieve.gates.checkpoint import TrainingStore
-from bitsieve.gates.gate import FeatureGates
+from bitsieve.gates.gate import FeatureGates, GaussianGates, HardConcreteGates, L1Gates
 from bitsieve.gates.problem import Problem
 from bitsieve.gates.training import Training
 from bitsieve.masks import Masks
@@ -137,6 +137,7 @@ class Walk:
         self.problem, self.size, self._phase = problem, size, phase
         self.training = problem.training(lam=0.0, hold_out=hold_out)
         self._schedule = Schedule.of(problem)
+        _open(self.training.gates)
         self._last_open = np.zeros(problem.n_features, np.int64)
         self._rows: list[tuple[float, int, float, float, float, int]] = []
         self._supports: list[NDArray[np.bool_]] = []
@@ -151,6 +152,7 @@ class Walk:
             training, max_epochs=self._schedule.n_epochs
         ):
             self._set_state(self._store.beside)
+        self._hold_gates(training.epoch)
         self.problem.run(training, phase, self._schedule.n_epochs, self._look, self._store)
         return self
 
@@ -166,6 +168,7 @@ class Walk:
     def _look(self, training: Training) -> bool:
         """Note what is open after an epoch, and set the next lambda; True ends the walk."""
         epoch = training.epoch
+        self._hold_gates(epoch)
         is_open = training.gates.support()
         self._last_open[is_open] = epoch
         n_open = int(is_open.sum())
@@ -183,6 +186,11 @@ class Walk:
                 "supports": np.array(packed, np.uint8).reshape(-1, n_bytes),
             }
         return is_over
+
+    def _hold_gates(self, epoch: int) -> None:
+        """Let gates learn when the network has: before, its weights' signs are those of chance."""
+        for parameter in self.training.gates.parameters():
+            parameter.requires_grad_(epoch >= self._schedule.n_warm)
 
     def _row(self, is_open: NDArray[np.bool_], n_open: int) -> None:
         training = self.training
@@ -266,6 +274,17 @@ class Walk:
             min(losses) if losses else float("nan"),
             self.table(),
         )
+
+
+def _open(gates: FeatureGates) -> None:
+    """Let every gate be open at prediction, and still where the loss moves it."""
+    with torch.no_grad():
+        if isinstance(gates, GaussianGates):
+            gates.mu.fill_(0.5)
+        elif isinstance(gates, HardConcreteGates):
+            gates.log_alpha.fill_(2.0)
+        elif isinstance(gates, L1Gates):
+            gates.w.fill_(1.0)
 
 
 def follow(
