@@ -20,9 +20,9 @@ from bitsieve.testing import check_selector
 
 QUICK: dict[str, Any] = {
     "hidden_layer_sizes": (8,),
-    "max_epochs": 100,
+    "max_epochs": 60,
     "batch_size": 30,
-    "learning_rate": 0.02,
+    "learning_rate": 0.05,
     "device": "cpu",
     "random_state": 0,
 }
