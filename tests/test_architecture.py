@@ -75,6 +75,8 @@ ALLOWED = {
         "_random",
         "_threads",
         "data",
+        "filters",
+        "masks",
     },
     "evaluation": {
         "_checkpoint",
