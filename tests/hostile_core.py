@@ -186,6 +186,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "mask_pack": (_core.mask_pack, {"masks": X > 0}),
     "mask_unpack": (_core.mask_unpack, {"words": WORDS, "n_features": P}),
     "mask_counts": (_core.mask_counts, {"words": WORDS}),
+    "mask_find_flip": (
+        _core.mask_find_flip,
+        {"from_": WORDS[0].copy(), "to": WORDS[1].copy(), "flips": np.array([3, 0, 3])},
+    ),
+    "greatest": (_core.greatest, {"values": X[:, 0].copy(), "place": 0.5}),
     "hamming_median": (_core.hamming_median, {"words": WORDS, "anchor": WORDS[0].copy()}),
     "mdl_cut_points": (
         _core.mdl_cut_points,

@@ -202,13 +202,13 @@ def test_json_is_one_object_and_nothing_else(table: Path, out: Path) -> None:
 def test_the_selection_scores_what_is_reported(table: Path, out: Path) -> None:
     """The honest folds, made again here with scikit-learn alone."""
     from sklearn.base import clone
-    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.model_selection import cross_val_score
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     from bitsieve import BinarySPSA
-    from bitsieve.evaluation.folds import fold_seed
+    from bitsieve.evaluation.folds import fold_seed, outer_folds
 
     done = _run("select", table, "-t", "out come", "--out", out, "--json", *_QUICK)
     results = json.loads(done.stdout)["results"]
@@ -216,11 +216,12 @@ def test_the_selection_scores_what_is_reported(table: Path, out: Path) -> None:
     X, y = np.array([row[1:-1] for row in rows]), np.array([row[-1] for row in rows])
     one = KNeighborsClassifier(1)
     selector = BinarySPSA(one, max_iter=30, n_repeats=2, random_state=1, scoring="accuracy")
-    for fold, (train, test) in enumerate(StratifiedKFold(5).split(X, y)):
+    folds = outer_folds(5, X, y, None, is_classifier=True, n_repeats=1, key=1)
+    for fold, (train, test) in enumerate(folds):
         own = clone(selector).set_params(random_state=fold_seed(1, fold))
         whole = make_pipeline(StandardScaler(), own, one).fit(X[train], y[train])
         assert results["fold_scores"][fold] == pytest.approx(whole.score(X[test], y[test]))
-    full = cross_val_score(make_pipeline(StandardScaler(), one), X, y, cv=5)
+    full = cross_val_score(make_pipeline(StandardScaler(), one), X, y, cv=folds)
     assert results["full_set_score"] == pytest.approx(full.mean())
     fitted = selector.fit(StandardScaler().fit_transform(X), y)
     assert results["selected_indices"] == np.flatnonzero(fitted.support_).tolist()
@@ -365,7 +366,13 @@ def test_seeds_of_64_bits(out: Path, seed: int) -> None:
     assert done.exit_code == 0, done.output
     record = json.loads((out / "run.json").read_text(encoding="utf-8"))
     assert record["seed"] == seed
-    assert record["outer_cv"] == {"n_folds": 2, "splitter": "StratifiedKFold"}
+    assert record["outer_cv"] == {
+        "n_folds": 2,
+        "n_repeats": 1,
+        "splitter": "StratifiedKFold",
+        "shuffled": True,
+        "text": "shuffled stratified 2-fold",
+    }
     assert len(record["results"]["fold_scores"]) == 2
 
 

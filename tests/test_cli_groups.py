@@ -79,7 +79,10 @@ def test_what_cannot_be_is_refused_before_the_search(tmp_path: Path) -> None:
     common = ["select", table, "-t", "y", "--method", "bspsa", "--out", tmp_path / "out"]
     for options, message in (
         (["--groups", "h"], "groups 'h' is not a column or a file; there are 'g', 'a', 'b', 'y'"),
-        (["--groups", "g"], "--outer-folds 5 and --cv 5 need more than 4 groups: lower them"),
+        (
+            ["--groups", "g", "--outer-folds", 5],
+            "--outer-folds 5 and --cv 5 need more than 4 groups: lower them",
+        ),
         (
             ["--groups", "g", "--outer-folds", 2],  # the training parts have two
             "--outer-folds 2 and --cv 5 need more than 4 groups: lower them",
@@ -129,3 +132,8 @@ def test_how_long_a_job_will_take_is_said_where_it_is_long(
     assert capsys.readouterr().err == (
         "At most about 3 min for this search, 18 min with 5 outer folds.\n"
     )
+    for bound, said in (("at least", "At least about"), ("about", "About")):
+        with how_long(0):
+            for _ in range(2):  # before the search, and on its way
+                logger.info("long", extra={"search_seconds": 180.0, "search_bound": bound})
+        assert capsys.readouterr().err == f"{said} 3 min for this search.\n"

@@ -236,6 +236,20 @@ Array<std::int64_t> counts(const Array<std::uint64_t>& words) {
   return out;
 }
 
+std::int64_t flip_between(const Array<std::uint64_t>& from, const Array<std::uint64_t>& to,
+                          const Lists& flips) {
+  require(from.ndim() == 1 && to.ndim() == 1 && flips.ndim() == 1 && from.size() == to.size(),
+          "from_, to and flips must be one-dimensional, and the masks as long");
+  const auto n = static_cast<std::size_t>(flips.size());
+  const std::int64_t* f = flips.data();
+  const std::int64_t end = 64 * static_cast<std::int64_t>(from.size());
+  require(std::all_of(f, f + n, [end](std::int64_t flip) { return flip >= 0 && flip < end; }),
+          "flips must be features of the masks");
+  const std::size_t place = find_flip(from.data(), to.data(), static_cast<std::size_t>(from.size()),
+                                      f, n);
+  return place == n ? -1 : static_cast<std::int64_t>(place);
+}
+
 Array<std::uint64_t> median(const Array<std::uint64_t>& words, const Array<std::uint64_t>& anchor) {
   if (words.ndim() != 2 || anchor.ndim() != 1 || anchor.shape(0) != words.shape(1)) {
     throw std::invalid_argument("words must have shape (n_masks, n_words), anchor (n_words,)");
@@ -312,6 +326,9 @@ void register_core(py::module_& module) {
   module.def("mask_pack", &pack, py::arg("masks").noconvert());
   module.def("mask_unpack", &unpack, py::arg("words").noconvert(), py::arg("n_features"));
   module.def("mask_counts", &counts, py::arg("words").noconvert());
+  module.def("mask_find_flip", &flip_between, py::arg("from_").noconvert(),
+             py::arg("to").noconvert(), py::arg("flips").noconvert(),
+             "Position of the first flip that makes one mask of the other, or -1.");
   module.def("hamming_median", &median, py::arg("words").noconvert(), py::arg("anchor").noconvert());
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bitsieve/core/mask.hpp"
+#include "bitsieve/search/greatest.hpp"
 #include "bitsieve/search/spsa.hpp"
 #include "rooms.hpp"
 
@@ -147,9 +148,24 @@ void set_curvature(BinarySpsa& spsa, const Vector& mean) {
   curvature->set_mean(mean.data());
 }
 
+std::size_t greatest(const Vector& values, double place) {
+  if (values.ndim() != 1 || values.shape(0) == 0) {
+    throw std::invalid_argument("values must be one-dimensional and not empty");
+  }
+  if (!(place >= 0.0 && place < 1.0)) throw std::invalid_argument("place must lie in [0, 1)");
+  const double* v = values.data();
+  const auto n = static_cast<std::size_t>(values.shape(0));
+  if (std::any_of(v, v + n, [](double x) { return std::isnan(x); })) {
+    throw std::invalid_argument("values must be numbers, got NaN");
+  }
+  return greatest_at(v, n, place);
+}
+
 }  // namespace
 
 void register_search(py::module_& module) {
+  module.def("greatest", &greatest, py::arg("values").noconvert(), py::arg("place"),
+             "Position of the greatest value, of t ties the one numbered floor(place * t).");
   py::class_<BinarySpsa>(module, "BinarySPSA",
                          "Binary SPSA over packed masks; bitsieve.search is its Python face.")
       .def(py::init(&make_spsa), py::arg("start").noconvert(), py::kw_only(), py::arg("seed"),

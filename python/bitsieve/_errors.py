@@ -21,6 +21,7 @@ __all__ = [
     "NumericTarget",
     "TextColumns",
     "TooFewEvaluations",
+    "TooManySubsets",
     "caused_by",
     "closest",
     "duration",
@@ -74,6 +75,23 @@ class TooFewEvaluations(ValueError):
     def __init__(self, limit: str, n_masks: int) -> None:
         super().__init__(f"{limit} is fewer than the {n_masks} masks of one iteration")
         self.n_masks = n_masks
+
+
+class TooManySubsets(ValueError):
+    """There are more subsets than an exhaustive search takes.
+
+    Parameters
+    ----------
+    what : str
+        How many there are, and how many it takes.
+    largest : int
+        The greatest size up to which it would take them, 0 where it takes none.
+    """
+
+    def __init__(self, what: str, largest: int) -> None:
+        way = f"max_size={largest} at most, " if largest else ""
+        super().__init__(f"{what}: give {way}fewer features, or search with another method")
+        self.what, self.largest = what, largest
 
 
 def caused_by(error: BaseException, kind: type[BaseException]) -> bool:

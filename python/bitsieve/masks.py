@@ -59,9 +59,10 @@ class Masks:
     array([2, 1])
     """
 
-    __slots__ = ("_words", "base", "indices", "indptr", "n_features")
+    __slots__ = ("_is_single", "_words", "base", "indices", "indptr", "n_features")
 
     _words: Words | None
+    _is_single: bool | None  # whether all lists have one flip; None where nobody looked
     n_features: int
     base: Words | None
     indptr: NDArray[np.int64] | None
@@ -81,10 +82,13 @@ class Masks:
         base: Words | None = None,
         indptr: NDArray[np.int64] | None = None,
         indices: NDArray[np.int64] | None = None,
+        *,
+        is_single: bool | None = None,
     ) -> Masks:
         self = object.__new__(cls)
         self.n_features = n_features
         self._words = words
+        self._is_single = is_single
         self.base, self.indptr, self.indices = base, indptr, indices
         return self
 
@@ -197,7 +201,8 @@ class Masks:
                 f"{n_features} features, got {array.dtype} of shape {array.shape}"
             )
         used = n_features % 64
-        if used and array.size and np.any(array[:, -1] >> np.uint64(used)):
+        last = array[0, -1] if len(array) == 1 else array[:, -1].max(initial=0)
+        if used and int(last) >> used:
             raise ValueError(f"words have bits set past feature {n_features - 1}")
         return cls._make(n_features, _frozen(array))
 
@@ -326,7 +331,7 @@ class Masks:
         _check_n_features(n_features)
         array = np.asarray(base)
         if array.dtype == np.uint64:
-            words = cls.from_words(np.atleast_2d(array), n_features).words[0]
+            words = cls.from_words(np.atleast_2d(array), n_features, copy=False).words[0]
         else:
             words = _base_of(array, n_features)
         if flips is None:
@@ -336,10 +341,12 @@ class Masks:
             if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
                 raise ValueError("flips must be a list of feature indices")
             indices = given.astype(np.int64)
-            if indices.size and (indices.min() < 0 or indices.max() >= n_features):
+            # A negative one is above all others as an unsigned number.
+            if indices.size and indices.view(np.uint64).max() >= n_features:
                 raise ValueError(f"flips must lie in [0, {n_features - 1}]")
         indptr = np.arange(indices.size + 1, dtype=np.int64)
-        return cls._make(n_features, None, _frozen(words.copy()), _frozen(indptr), _frozen(indices))
+        arrays = (_frozen(words.copy()), _frozen(indptr), _frozen(indices))
+        return cls._make(n_features, None, *arrays, is_single=True)
 
     @classmethod
     def empty(cls, n_features: int) -> Masks:
@@ -425,14 +432,13 @@ class Masks:
         wanted = mask.words[0]
         if self._words is None:
             assert self.base is not None and self.indptr is not None and self.indices is not None
-            words = self.base ^ wanted
-            if _flips.are_single(self.indptr) and np.count_nonzero(words) != 1:
-                return -1  # more than one flip away, or none
-            differs = _core.mask_unpack(words[None], self.n_features)[0]
+            if self._is_single is None:
+                self._is_single = _flips.are_single(self.indptr)
+            if self._is_single:
+                return _core.mask_find_flip(self.base, wanted, self.indices)
+            differs = _core.mask_unpack((self.base ^ wanted)[None], self.n_features)[0]
             flips = np.flatnonzero(differs).astype(np.int64)
             rows = _flips.rows_with(flips, self.indptr, self.indices)
-            if len(flips) == 1 and len(rows) and _flips.are_single(self.indptr):
-                return int(rows[0])
             return next((int(row) for row in rows if self[row] == mask), -1)
         rows = np.flatnonzero((self._words == wanted).all(axis=1))
         return int(rows[0]) if len(rows) else -1
@@ -465,6 +471,8 @@ class Masks:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Masks):
             return NotImplemented
+        if self is other:
+            return True
         return self.n_features == other.n_features and np.array_equal(self.words, other.words)
 
     __hash__ = None  # type: ignore[assignment]

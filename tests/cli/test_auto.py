@@ -106,7 +106,8 @@ def test_the_plan_comes_before_and_the_number_to_quote_first(finished: _Finished
     text = finished.done.text
     assert (
         f"HONEST ERROR {100 * results['honest_error']:.1f} % (95 % interval {low:.1f} % to "
-        f"{high:.1f} %) This is the number to quote: nested cross-validation, 2 x 3 outer folds"
+        f"{high:.1f} %) This is the number to quote: nested cross-validation, shuffled "
+        "stratified 2 x 3-fold"
     ) in text
     assert f"the panel's inner error of {100 * results['inner_error']:.1f} %, optimistic" in text
     assert "feature higher in selected again, of 6 could be replaced by" in text

@@ -18,6 +18,7 @@ import pytest
 from sklearn.svm import SVC
 
 import bitsieve
+from bitsieve import _core
 from bitsieve.cli import main
 from bitsieve.cli.methods import KNOWN, METHODS, Method, method_by_name
 from bitsieve.cli.select_options import size_of
@@ -64,6 +65,12 @@ def _table(folder: Path) -> tuple[Path, Any, Any]:
         rows = ([*row.tolist(), label] for row, label in zip(X, y, strict=True))
         csv.writer(file).writerows([[*_NAMES, "y"], *rows])
     return path, X, y
+
+
+def _splits() -> list[tuple[Any, Any]]:
+    """The inner folds of all samples of that table, of seed 1."""
+    of = _core.stratified_folds(np.repeat([0, 1], 20).astype(np.int32), 2, 5, 1, 1)[0]
+    return [(np.flatnonzero(of != fold), np.flatnonzero(of == fold)) for fold in range(5)]
 
 
 @pytest.fixture
@@ -187,10 +194,6 @@ def test_every_search_runs_and_reports(method: Method, table: Path) -> None:
 
 @pytest.mark.parametrize("method", SEARCHES, ids=lambda method: method.name)
 def test_every_search_resumes(method: Method, table: Path) -> None:
-    if method.name == "rfe":
-        said = _refused(*_short(method), "--checkpoint", "stored")
-        assert said == "--checkpoint is not for --method rfe, which stores nothing: leave it out"
-        return
     common = ["select", "t.csv", "-t", "y", "-q", *_short(method), *_size(method, 2)]
     assert _run(*common, "--checkpoint", "stored", "--out", "a") == (0, "", "")
     stored = {path.name: path.read_bytes() for path in Path("stored").glob("*.npz")}
@@ -344,14 +347,34 @@ def test_exhaustive_finds_the_optimum(table: Path, tmp_path: Path) -> None:
         "1-2", "--outer-folds", "0", "-q", "--seed", "1",
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
+    splits = _splits()
     subsets = [list(c) for n in (1, 2) for c in combinations(range(10), n)]
     one = KNeighborsClassifier(1)
-    scores = [cross_val_score(one, X[:, subset], y, cv=5).mean() for subset in subsets]
+    scores = [cross_val_score(one, X[:, subset], y, cv=splits).mean() for subset in subsets]
     best = int(np.argmax(scores))  # ties: fewer, then the first
     results = _record()["results"]
     assert results["selected_indices"] == subsets[best]
     assert results["observed_score"] == pytest.approx(scores[best])
     assert results["n_evaluations"] == len(subsets) == 55
+
+
+def test_messages_name_the_options(table: Path, tmp_path: Path) -> None:
+    """What the library says of its parameters, an error and a warning."""
+    rng = np.random.default_rng(0)
+    rows = ["y," + ",".join(f"g{j}" for j in range(30))]
+    rows += [f"{i % 2}," + ",".join(f"{v:.3f}" for v in rng.normal(size=30)) for i in range(30)]
+    (tmp_path / "wide.csv").write_text("\n".join(rows) + "\n")
+    words = ("select", "wide.csv", "-t", "y", "--out", "out", "--outer-folds", "0", "-q")
+    done = _run(*words, "--method", "exhaustive")
+    assert done.exit_code == 2
+    assert "give --n-features 1-9 or smaller sizes, leave features out by --forbidden" in (
+        done.stderr
+    )
+    done = _run(*words, "--method", "sequential", "--n-features", "5", "--max-evaluations", "60")
+    assert done.exit_code == 0
+    assert (
+        "--max-evaluations 60 ended the search at 2 features, not at --n-features 5: allow"
+    ) in done.stderr
 
 
 def test_rfe_compares_sizes_as_scikit_learn_does(table: Path, tmp_path: Path) -> None:
@@ -369,7 +392,8 @@ def test_rfe_compares_sizes_as_scikit_learn_does(table: Path, tmp_path: Path) ->
     assert (done.exit_code, done.stderr) == (0, "")
     record = _record()
     results = record["results"]
-    rival = RFECV(svm, step=1, cv=5).fit(X, y)
+    splits = _splits()
+    rival = RFECV(svm, step=1, cv=splits).fit(X, y)
     assert results["selected_indices"] == np.flatnonzero(rival.support_).tolist()
     observed = rival.cv_results_["mean_test_score"].max()
     assert results["observed_score"] == pytest.approx(observed)
@@ -383,11 +407,11 @@ def test_rfe_compares_sizes_as_scikit_learn_does(table: Path, tmp_path: Path) ->
     assert "Only the honest error may be published:" in text
     # A size, by steps of three.
     done = _run(*words, "--out", "three", "--n-features", "3", "--step", "3", "--outer-folds", "0")
-    assert (done.exit_code, "(1 evaluation, 4 iterations)" in done.stdout) == (0, True)
+    assert (done.exit_code, "(1 size compared, 4 steps)" in done.stdout) == (0, True)
     results = _record("three")["results"]
     rival = RFE(svm, n_features_to_select=3, step=3)
     assert results["selected_indices"] == np.flatnonzero(rival.fit(X, y).support_).tolist()
-    scores = cross_val_score(make_pipeline(rival, svm), X, y, cv=5)
+    scores = cross_val_score(make_pipeline(rival, svm), X, y, cv=splits)
     assert results["observed_score"] == pytest.approx(scores.mean())
     # What an elimination cannot be.
     rfe = ["--method", "rfe"]

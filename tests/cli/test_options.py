@@ -39,7 +39,8 @@ def test_an_option_of_the_other_method_is_named_with_what_does_the_same() -> Non
         ["--scale", "none"], ["--n-features", "5"], ["--max-iter", "5"], ["--max-time", "5"],
         ["--patience", "0"], ["--size-penalty", "0.1"], ["--forced", "x"], ["--forbidden", "x"],
         ["--feature-groups", "x"], ["--start", "f"], ["--restarts", "2"],
-        ["--max-evaluations", "9"],
+        ["--max-evaluations", "9"], ["--direction", "backward"], ["--step", "2"],
+        ["--size-rule", "best"], ["--kicks", "2"],
     ):  # fmt: skip
         said = _refused("--method", "Auto", *words)
         owners = [m.name for m in METHODS if words[0].removeprefix("--") in m.options]
@@ -50,7 +51,7 @@ def test_an_option_of_the_other_method_is_named_with_what_does_the_same() -> Non
     for words in (
         ["--max-features", "5"], ["--selectors", "f"], ["--estimators", "lda"],
         ["--combine", "vote"], ["--parsimony", "1"], ["--stability", "filter"], ["--log", "never"],
-        ["--quick"], ["--thorough"], ["--time", "5m"], ["--outer-repeats", "2"],
+        ["--quick"], ["--thorough"], ["--time", "5m"],
         ["--restrict", "x"], ["--external", "x"], ["--covariates", "x"],
     ):  # fmt: skip
         for method in METHODS[1:]:

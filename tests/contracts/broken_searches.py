@@ -169,6 +169,16 @@ class StopsUnsaid(Flip):
         return {"enough": 1} if self.step > 2 else {}
 
 
+class AsksForMore(Flip):
+    def evaluations_left(self) -> tuple[int, str]:
+        return 3, "at most"
+
+
+class SaysNoNumber(Flip):
+    def evaluations_left(self) -> tuple[Any, str]:
+        return None, "about"
+
+
 class DividesByZero(Flip):
     def tell(self, masks: Masks, scores: Any) -> None:
         super().tell(masks, scores)
@@ -223,6 +233,7 @@ BROKEN_SEARCHES: dict[str, list[Any]] = {
     "same_seed_same_path": [IgnoresItsSeed],
     "leaves_global_generators": [DrawsFromAll],
     "stop_gives_reasons": [StopCounts, StopsUnsaid],
+    "keeps_to_evaluations_left": [AsksForMore, SaysNoNumber],
     "takes_any_finite_scores": [DividesByZero],
     "feature_scores_are_of_the_state": [ScoresInFloat32, ScoresOfItsPast],
     "recommends_one_mask": [RecommendsAll, RecommendsItsPast],

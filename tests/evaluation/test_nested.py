@@ -40,8 +40,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC
 
-from bitsieve import BinarySPSA
+from bitsieve import BinarySPSA, RecursiveFeatureElimination
 from bitsieve._errors import DuplicateSamplesWarning
 from bitsieve.evaluation import nested_cross_validate
 from bitsieve.evaluation.folds import fold_seed
@@ -383,6 +384,23 @@ def test_claims_are_compared_with_the_honest_score() -> None:
     assert found.optimism == pytest.approx(0.99 - found.score)
     assert found.remeasured_optimism == pytest.approx(0.97 - found.score)
     assert "optimistic, not for publication" in found.summary()
+
+
+def test_what_measured_nothing_again_claims_no_such_number() -> None:
+    """A recursive elimination knows the score that it chose by, and no other."""
+    X, y = load_iris(return_X_y=True)
+    svm = SVC(kernel="linear", tol=1e-10)
+    elimination = RecursiveFeatureElimination(svm, n_features_to_select="auto")
+    found = nested_cross_validate(elimination, svm, X, y, cv=3)
+    assert np.isnan(found.remeasured_scores).all()
+    assert np.isnan(found.remeasured_optimism)
+    train = found.folds[1][0]
+    rival = RFECV(svm).fit(X[train], y[train])
+    assert found.observed_scores[1] == pytest.approx(rival.cv_results_["mean_test_score"].max())
+    assert found.optimism == pytest.approx(found.observed_scores.mean() - found.score)
+    text = found.summary()
+    assert "  observed " in text
+    assert "re-measured" not in text
 
 
 def test_claims_of_another_scorer_are_not_compared() -> None:

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 import tables
 from each import each, each_isa
-from sklearn.metrics import make_scorer
+from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import (
     LeaveOneOut,
     RepeatedStratifiedKFold,
     ShuffleSplit,
     StratifiedKFold,
 )
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
+from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from twin_gaussian_bayes import costs, probabilities
@@ -316,3 +317,43 @@ def test_behind_a_scaler_all_ways_agree(scaler: Any, one_blas_thread: None) -> N
         np.testing.assert_array_equal(
             again.evaluate_splits(near), _each_alone(fitness, near.to_bool())
         )
+
+
+def test_moments_that_are_kept_are_those_of_a_mask_alone(isa: str) -> None:
+    """A neighborhood keeps the moments of all features; masks after it have the bits of before."""
+    for n_classes, cv, scaler in [(2, 5, None), (3, 4, None), (3, 5, StandardScaler())]:
+        X, y = _table(61, 37, n_classes, seed=n_classes)
+        model = GaussianNB() if scaler is None else make_pipeline(scaler, GaussianNB())
+        masks = _masks(37, 6, seed=3)
+        for given in ({}, {"sample_weight": np.arange(61) % 3 / 2 + 0.5}):
+            kept = compile(model, X, y, cv=cv, n_jobs=1, **given)
+            near = Masks.neighbors(masks[0], 37)
+            scores = kept.evaluate_splits(near)
+            for mask in masks:
+                new = compile(model, X, y, cv=cv, n_jobs=1, **given)
+                for after, before in zip(
+                    _outputs(kept, mask[None]), _outputs(new, mask[None]), strict=True
+                ):
+                    np.testing.assert_array_equal(after, before)
+            for mask, score in zip(near.to_bool(), scores, strict=True):
+                new = compile(model, X, y, cv=cv, n_jobs=1, **given)
+                np.testing.assert_array_equal(new.evaluate_splits(mask[None])[0], score)
+
+
+@each("n_classes", [2, 3])
+def test_hits_of_a_neighborhood_are_those_of_its_classes(n_classes: int) -> None:
+    """Accuracy is counted while classes are told; a confusion is made of classes that are kept."""
+    X, y = _table(61, 37, n_classes, seed=7)
+    near = Masks.neighbors(_masks(37, 1, seed=4)[0], 37)
+
+    @each_isa
+    def the_same(isa: str) -> None:
+        for model in (GaussianNB(), BernoulliNB(), MultinomialNB(), NearestCentroid()):
+            values = np.abs(X).round(1) if isinstance(model, MultinomialNB) else X
+            scores = [
+                compile(model, values, y, cv=5, n_jobs=1, scoring=scoring).evaluate_splits(near)
+                for scoring in ("accuracy", make_scorer(f1_score, average="micro"))
+            ]
+            np.testing.assert_allclose(scores[0], scores[1], rtol=1e-12)
+
+    the_same()

@@ -136,7 +136,8 @@ def test_contract_on_a_small_table():
     ("options", "words"),
     [
         ({"n_features": 26}, "subsets of 1 to 26 of 26 features are too many"),
-        ({"n_features": 20000, "max_size": 3}, "allow smaller sizes"),
+        ({"n_features": 20000, "max_size": 3}, "give max_size=1 at most, fewer features"),
+        ({"n_features": 20000, "min_size": 2, "max_size": 3}, "give fewer features"),
         ({"n_features": 20000}, "33,554,432 at most"),
         ({"n_features": 5, "max_size": 6}, "max_size=6"),
         ({"n_features": 5, "min_size": 4, "max_size": 3}, "min_size=4 and max_size=3"),

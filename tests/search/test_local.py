@@ -325,3 +325,19 @@ def test_bad_states_and_scores_are_refused():
         search.tell(asked, np.full(len(asked), np.inf))
     with pytest.raises(ValueError, match="last ask"):
         search.tell(Masks.full(P), np.zeros(1))
+
+
+def test_neighborhoods_are_what_neighbors_makes_and_nobody_can_change_them():
+    p = 700
+    search = StochasticLocalMaskSearch(p, seed=3, p_noise=0.0)
+    weights = np.random.default_rng(0).normal(size=p)
+    for _ in range(20):
+        here, masks = search.mask, search.ask()
+        if masks.is_compact:
+            assert masks == Masks.neighbors(here.words[0], p, masks.indices)
+            assert len(set(masks.indices.tolist())) == 70
+            for array in (masks.base, masks.indptr, masks.indices):
+                assert not array.flags.writeable
+        before = masks.to_bool().copy()
+        search.tell(masks, before @ weights)
+        np.testing.assert_array_equal(masks.to_bool(), before)  # the walk went on without it

@@ -11,7 +11,15 @@ from toys import Planted, Resampleable, Scripted, planted
 
 from bitsieve._random import SeedWords, Stream
 from bitsieve.masks import Masks
-from bitsieve.search import BinarySPSASearch, final, loop, run
+from bitsieve.search import (
+    BinarySPSASearch,
+    ExhaustiveMaskSearch,
+    SequentialSearch,
+    UnitSearch,
+    final,
+    loop,
+    run,
+)
 from bitsieve.search.scoring import Scorer
 
 
@@ -167,6 +175,39 @@ def test_how_long_it_will_take_is_said_once(monkeypatch, caplog):
         spsa_run(Timed(clock, planted(20), cost=1e-4), max_iter=50)
         spsa_run(Timed(clock, planted(20)), max_iter=None, callbacks=[lambda at: at.iteration > 3])
     assert not caplog.records  # over at once, or nobody knows when
+
+
+def test_a_search_that_ends_itself_says_how_long(monkeypatch, caplog):
+    """20 single features, 19 and 18 more; floating may take more of them, a limit fewer."""
+    clock = Clock(monkeypatch)
+
+    def said(search, **limits):
+        caplog.clear()
+        toy = Timed(clock, planted(20))
+        with caplog.at_level("INFO", logger="bitsieve"):
+            result = run(search, toy, choose="recommended", random_state=0, **limits)
+        (record,) = caplog.records
+        assert record.getMessage().endswith(" for this search")
+        # A second each; the answer is measured five times more.
+        return record.search_bound, record.search_seconds - 5.0, result.n_evaluations
+
+    bound, seconds, n = said(SequentialSearch(20, size=3))
+    assert (bound, seconds, n) == ("about", 57.0, 57)
+    bound, seconds, n = said(SequentialSearch(20, size=17, direction="backward"))
+    assert (bound, seconds, n) == ("about", 58.0, 58)
+    bound, seconds, n = said(SequentialSearch(20, size=(1, 3), patience=9))
+    assert (bound, seconds) == ("at most", 57.0)
+    bound, seconds, n = said(SequentialSearch(20, size=3, floating=True))
+    assert (bound, seconds) == ("at least", 57.0)
+    assert n >= 57
+    bound, seconds, n = said(SequentialSearch(20, size=3, floating=True), max_evaluations=45)
+    assert (bound, seconds, n) == ("at most", 45.0, 41)
+    bound, seconds, n = said(SequentialSearch(20, size=3, plus_l_minus_r=(2, 1)))
+    assert (bound, seconds) == ("about", float(n))
+    bound, seconds, n = said(ExhaustiveMaskSearch(20, max_size=2, n_asked=50))
+    assert (bound, seconds, n) == ("at most", 210.0, 210)
+    units = UnitSearch(SequentialSearch(10, size=3), np.arange(20) // 2)
+    assert said(units) == ("about", 27.0, 27)
 
 
 def test_what_the_first_iteration_starts_is_not_counted_on(monkeypatch, caplog):

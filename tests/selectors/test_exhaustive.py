@@ -85,8 +85,23 @@ def test_no_search_beats_it_on_its_folds() -> None:
 
 def test_too_many_subsets_are_refused() -> None:
     X = np.random.default_rng(0).normal(size=(30, 26))
-    with pytest.raises(ValueError, match="too many for an exhaustive search, which takes 33,554"):
-        ExhaustiveSearch(GaussianNB()).fit(X, CODES[:30])
+    every = (
+        "^subsets of 1 to 26 of 26 features are too many for an exhaustive search, which takes "
+        r"33,554,432 at most \(all of 25 features\): give n_features_to_select=\(1, 12\) or "
+        "smaller sizes, leave features out by forbidden_features, or search with another method$"
+    )
+    some = r"^n_features_to_select=\(2, 26\): .* give n_features_to_select=\(2, 12\) or"
+    for options, said in (({}, every), ({"n_features_to_select": (2, 26)}, some)):
+        with pytest.raises(ValueError, match=said):
+            ExhaustiveSearch(GaussianNB(), **options).fit(X, CODES[:30])
+    wide = np.random.default_rng(0).normal(size=(30, 80))
+    for options, said in (
+        # What is forced counts, as the user counts it: 1 to 5 of 79 are 24,122,255 subsets.
+        ({"forced_features": [3]}, r"give n_features_to_select=\(2, 6\) or smaller sizes, leave"),
+        ({"n_features_to_select": 9}, "^n_features_to_select=9: .*: leave features out by forb"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            ExhaustiveSearch(GaussianNB(), **options).fit(wide, CODES[:30])
     assert (
         ExhaustiveSearch(GaussianNB(), n_features_to_select=1).fit(X, CODES[:30]).n_features_ == 1
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import warnings
 from typing import Any
 
@@ -14,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import RFE, RFECV
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -355,7 +357,7 @@ def test_ctrl_c_in_the_folds_leaves_no_thread_behind() -> None:
 def test_says_what_fits_will_take(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from bitsieve.selectors import _eliminating
+    from bitsieve.selectors import _cost
 
     forest = RandomForestClassifier(2, random_state=0)
     with caplog.at_level(logging.INFO, logger="bitsieve"), warnings.catch_warnings():
@@ -364,12 +366,43 @@ def test_says_what_fits_will_take(
     said = [line for line in caplog.messages if "fits by scikit-learn" in line]
     assert len(said) == 1
     assert "24 fits by scikit-learn" in said[0]
-    monkeypatch.setattr(_eliminating, "_LONG", 0.0)
+    monkeypatch.setattr(_cost, "_LONG", 0.0)
     with pytest.warns(UserWarning, match=r"24 fits by scikit-learn.*a larger step takes less"):
         eliminated(forest, step=2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         eliminated(SVM, step=2)
+
+
+@pytest.mark.filterwarnings("ignore:.*fits")  # a minute on a busy machine
+def test_says_what_many_fits_of_a_matrix_will_take(caplog: pytest.LogCaptureFixture) -> None:
+    """LinearSVC has a kernel, and scikit-learn fits its small matrix at every step."""
+    wide = normals(8, 12, 10_100)
+    codes = np.arange(12) % 2
+    begun = []
+
+    class Stops(Exception):
+        pass
+
+    def stop(*_: Any, **__: Any) -> None:
+        begun.append(len(caplog.messages))
+        raise Stops
+
+    with caplog.at_level(logging.INFO, logger="bitsieve"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bitsieve.selectors._eliminating.eliminate", stop)
+        for estimator, text in (
+            (LinearSVC(dual=True), r"kernel 'factor': 10,000 fits of a small matrix by scikit-l"),
+            (SVM, r"kernel 'dual_svm': 10,000 fits, the first"),
+            (RandomForestClassifier(1), r"no kernel serves this estimator .* 10,000 fits by sciki"),
+        ):
+            caplog.clear()
+            with pytest.raises(Stops):
+                eliminated(estimator, wide, codes, n_features_to_select=101)
+            said = [record for record in caplog.records if hasattr(record, "search_seconds")]
+            assert len(said) == 1
+            assert re.search(text, said[0].getMessage())
+            assert said[0].search_seconds > 0
+            assert begun.pop() == len(caplog.messages)  # before it starts
 
 
 @pytest.mark.parametrize(
@@ -390,6 +423,14 @@ def test_says_what_fits_will_take(
         ({"size_rule": "first"}, "size_rule must be"),
         ({"scoring": ["accuracy"]}, "scoring must be one scorer"),
         ({"n_features_to_select": "auto", "scoring": "r3"}, "r3"),
+        # To one size nothing is measured by these; they are refused all the same.
+        ({"scoring": "r3"}, "r3"),
+        ({"scoring": "neg_median_absolute_error"}, "scoring='neg_med.* cannot score this target"),
+        ({"cv": 1}, "cv must be at least 2 folds, got 1"),
+        ({"cv": 28}, "cv=28 folds are more than any class has members"),
+        ({"cv": "five"}, "cv"),
+        ({"cv": KFold(2), "scoring": "r3"}, "r3"),
+        ({"cv": [([0, 1], [50])]}, "split 0 of cv .* lists samples from 0 to 50"),
         ({"importance_getter": 3}, "importance_getter must be"),
         ({"importance_getter": "weights_"}, "importance_getter='weights_' is no attr.* SVC"),
         ({"n_jobs": 0}, "n_jobs"),
@@ -401,6 +442,14 @@ def test_says_what_fits_will_take(
 def test_refuses_in_words(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         RecursiveFeatureElimination(**{"estimator": SVM, "n_jobs": 1, **options}).fit(X, Y)
+
+
+def test_the_default_folds_are_not_held_to_data_that_nothing_splits() -> None:
+    few = [0, 1, 5, 6]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert eliminated(SVM, X[few], CODES[few], n_features_to_select=3).n_features_ == 3
+        assert eliminated(SVM, X[:30], CODES[:30], n_features_to_select=3, cv=12).n_features_ == 3
 
 
 def test_refuses_data_in_words() -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from each import each
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import f_classif
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GroupKFold, cross_val_score
@@ -207,7 +208,13 @@ def test_steps_may_be_a_fraction(cancer: tuple[np.ndarray, np.ndarray]) -> None:
 
 def test_a_limit_may_end_it_anywhere(cancer: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = cancer
-    one = SequentialFeatureSelector(_NB, step=3, max_evaluations=12).fit(X, y)
+    with pytest.warns(ConvergenceWarning) as warned:
+        one = SequentialFeatureSelector(_NB, step=3, max_evaluations=12).fit(X, y)
+    assert str(warned[0].message) == (
+        "max_evaluations=12 ended the search at 3 features, not at the 6 of "
+        "n_features_to_select='auto': allow it more, or begin nearer with start"
+    )
+    assert warned[0].filename == __file__
     assert one.n_features_ == 3  # of which the search has no score yet
     assert one.stop_reason_ == {"max_evaluations": 12}
     assert len(one.cv_results_["features"]) == 0
@@ -215,7 +222,33 @@ def test_a_limit_may_end_it_anywhere(cancer: tuple[np.ndarray, np.ndarray]) -> N
     best = np.sort(np.argsort(-np.array(scores), kind="stable")[:3])
     assert one.get_support(indices=True).tolist() == best.tolist()
     two = SequentialFeatureSelector(_NB, n_features_to_select=(5, 6), max_evaluations=30)
-    assert two.fit(X, y).n_features_ == 2
+    with pytest.warns(
+        ConvergenceWarning, match=r"2 features, not at n_features_to_select=\(5, 6\)"
+    ):
+        assert two.fit(X, y).n_features_ == 2
+    back = SequentialFeatureSelector(
+        _NB, n_features_to_select=3, direction="backward", max_evaluations=30,
+        forced_features=[4], feature_groups=[[0, 1]],
+    )  # fmt: skip
+    said = "max_evaluations=30 ended the search at 8 features, not at n_features_to_select=3: "
+    with pytest.warns(ConvergenceWarning, match=said):
+        assert back.fit(X, y).n_features_ in (8, 9)
+    with warnings.catch_warnings():  # it got there, or it was not asked to
+        warnings.simplefilter("error", ConvergenceWarning)
+        for options in (
+            {"n_features_to_select": 2, "max_evaluations": 23},
+            {"n_features_to_select": (1, 6), "max_evaluations": 23},
+            {"n_features_to_select": 6, "callbacks": [lambda step: step.iteration == 1]},
+        ):
+            assert SequentialFeatureSelector(_NB, **options).fit(X, y).n_features_ <= 2
+
+
+def test_too_little_time_is_said(cancer: tuple[np.ndarray, np.ndarray]) -> None:
+    search = SequentialFeatureSelector(_NB, n_features_to_select=6, max_time=1e-6)
+    with pytest.warns(
+        ConvergenceWarning, match="max_time=1e-06 ended the search at 1 feature, not"
+    ):
+        assert search.fit(*cancer).n_features_ == 1
 
 
 def test_groups_of_samples_stay_in_one_fold(cancer: tuple[np.ndarray, np.ndarray]) -> None:
@@ -305,9 +338,13 @@ def test_says_what_it_takes_where_no_kernel_serves(
         ({"n_features_to_select": (1, 3)}, "at most 9"),
         ({"floating": True, "n_features_to_select": 2}, "at least 7"),
         ({"tol": 0.5}, "at most 9"),
+        ({"floating": True, "n_features_to_select": (1, 2), "patience": 1}, "about 7"),
+        ({"direction": "backward", "n_features_to_select": 2}, "about 8"),  # all, 4 of 3, 3 of 2
+        ({"floating": True, "n_features_to_select": 2, "max_evaluations": 50}, "at most 50"),
     ):
-        with pytest.warns(UserWarning, match=f"{bound} evaluations"):
+        with pytest.warns(UserWarning, match=f"{bound} evaluations") as warned:
             SequentialFeatureSelector(tree, n_jobs=1, **options).fit(X, y)
+        assert warned[0].filename == __file__
 
 
 @each(

@@ -386,7 +386,7 @@ def test_starts_are_mapped_to_units(data: Any) -> None:
     rules: dict[str, Any] = {"forced": [1], "forbidden": [9], "groups": [[0, 4], [2, 3, 7]]}
     space = Space(table, **rules)
     w = np.linspace(0.4, 0.6, 10)
-    mask = np.isin(np.arange(10), [0, 1, 2, 3, 4, 5])
+    mask = np.isin(np.arange(10), [0, 1, 4, 5])
     scores = relieff(*data)
 
     def start(**options: Any) -> np.ndarray:
@@ -414,7 +414,7 @@ def test_starts_are_mapped_to_units(data: Any) -> None:
         ({"start": "relif"}, "start='relif' is no filter: did you mean 'relief'"),
         ({"filter_scores": "relif"}, "filter_scores='relif' is no filter"),
         ({"start": w[:4]}, r"start must have shape \(10,\), got \(4,\)"),
-        ({"start": mask[:4]}, r"a mask must be boolean of shape \(10,\)"),
+        ({"start": mask[:4]}, "start is a mask of 4 features, X has 10"),
         ({"n_features_to_select": 1}, "n_features_to_select=1 leaves nothing to search"),
         ({"n_features_to_select": 7}, "n_features_to_select=7 is more than the 6"),
     ):

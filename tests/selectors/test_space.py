@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,20 @@ import pandas as pd
 import pytest
 from each import each
 from sklearn.feature_selection import f_classif
+from sklearn.naive_bayes import GaussianNB
 
-from bitsieve import Masks
+from bitsieve import (
+    BinarySPSA,
+    FixedSizeSearch,
+    Masks,
+    SequentialFeatureSelector,
+    StochasticLocalSearch,
+)
 from bitsieve.data import Table
 from bitsieve.filters import f_test, mrmr, relieff
 from bitsieve.selectors._features import feature_positions
 from bitsieve.selectors._space import Space
+from bitsieve.selectors._starts import start_units
 from bitsieve.testing._draws import table as drawn
 
 NAMES = [f"gene{f}" for f in range(12)]
@@ -228,3 +237,54 @@ def test_infinite_scores_keep_their_order() -> None:
     found = Space(Table(X, y)).filter_scores("start", "f")
     assert np.isfinite(found).all()
     assert found.argmax() == 1
+
+
+_RULES: dict[str, Any] = {
+    "forced": ["gene1"],
+    "forbidden": ["gene3", "gene4"],
+    "groups": [["gene8", "gene9"], [0, 2, 5]],
+}
+_NOT_STARTS = (
+    (["gene6", "gene3"], "start has 1 feature ('gene3') of forbidden_features: leave it out"),
+    ([3, 4], "start has 2 features ('gene3', 'gene4') of forbidden_features: leave them out"),
+    (
+        ["gene6", "gene0", "gene5"],
+        "start has 2 features ('gene0', 'gene5') of a group in feature_groups and not 1 feature "
+        "('gene2'): give all of them or none",
+    ),
+    (["gene66"], "start names 'gene66', which is no feature: did you mean"),
+)
+
+
+def test_a_start_is_what_moves(table: Table) -> None:
+    space = Space(table, **_RULES)  # units: 0 with 2 and 5; 6; 7; 8 with 9; 10; 11
+    wanted = [False, True, False, True, False, False]
+    mask = np.isin(np.arange(12), [6, 8, 9])
+    for given in (["gene6", "gene8", 9], [9, 8, 6], mask, Masks.from_bool(mask), [1, 6, 8, 9]):
+        assert start_units("start", given, space).tolist() == wanted
+    assert not start_units("start", [], space).any()
+    for given, said in _NOT_STARTS:
+        with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+            start_units("start", given, space)
+
+
+def test_all_searches_refuse_the_same_starts() -> None:
+    X, y = drawn(40, 12)
+    frame = pd.DataFrame(X, columns=NAMES)
+    rules = {
+        "forced_features": _RULES["forced"],
+        "forbidden_features": _RULES["forbidden"],
+        "feature_groups": _RULES["groups"],
+    }
+    for kind, options in (
+        (BinarySPSA, {"max_iter": 2}),
+        (FixedSizeSearch, {"n_features_to_select": 3}),
+        (SequentialFeatureSelector, {"n_features_to_select": 5}),
+        (StochasticLocalSearch, {"max_iter": 2}),
+    ):
+        for given, said in _NOT_STARTS:
+            selector = kind(GaussianNB(), start=given, **rules, **options)
+            with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+                selector.fit(frame, y)
+        selector = kind(GaussianNB(), start=["gene6", "gene8", "gene9"], **rules, **options)
+        assert selector.fit(frame, y).support_[1]

@@ -29,7 +29,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
-from bitsieve import BinarySPSA, EnsembleRanker
+from bitsieve import BinarySPSA, EnsembleRanker, Masks
 from bitsieve._errors import DuplicateSamplesWarning
 from bitsieve.data import Table
 from bitsieve.evaluation import nested_cross_validate
@@ -222,7 +222,7 @@ def test_without_max_iter_patience_ends_the_run(planted: _Data) -> None:
     X, y = planted
     selector = _fit((X[:, :5], y), max_iter=None, n_repeats=1, cv=2)
     assert selector.stop_reason_ == {"patience": 250}
-    with pytest.raises(ValueError, match="never stops by itself: give max_iter"):
+    with pytest.raises(ValueError, match=r"^BinarySPSA never stops by itself: give max_iter"):
         _fit(planted, max_iter=None, patience=None)
 
 
@@ -260,6 +260,21 @@ def test_a_start_means_what_it_means_to_the_search() -> None:
         selector = BinarySPSA(KNeighborsClassifier(1), start=start)
         search = BinarySPSASearch(4, start=start)
         np.testing.assert_array_equal(selector._make_search(table, Space(table)).w, search.w)
+    frame = Table(table.X, table.y, names=list("abcd"))
+    expected = BinarySPSASearch(4, start=[True, False, True, False]).w
+    for start in ([0, 2], ["c", "a"], ["c", 0], np.array([2, 0]), Masks.from_indices([[0, 2]], 4)):
+        selector = BinarySPSA(KNeighborsClassifier(1), start=start)
+        np.testing.assert_array_equal(selector._make_search(frame, Space(frame)).w, expected)
+    ends = BinarySPSA(KNeighborsClassifier(1), start=[1, 0, 0, 1], n_features_to_select=2)
+    assert ends._make_search(frame, Space(frame)).w.tolist() == [1.0, 0.0, 0.0, 1.0]
+    for start, said in (
+        (["e"], "start names 'e', which is no feature"),
+        ([4], "start has position 4"),
+        (f_classif, "start must be 'auto', None, a number, one number a feature, a mask, posit"),
+    ):
+        selector = BinarySPSA(KNeighborsClassifier(1), start=start)
+        with pytest.raises(ValueError, match=said):
+            selector._make_search(frame, Space(frame))
     scores = [3.0, 1.0, 2.0, 2.0]
     selector = BinarySPSA(KNeighborsClassifier(1), filter_scores=scores)
     np.testing.assert_array_equal(

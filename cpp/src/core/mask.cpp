@@ -1,5 +1,8 @@
 #include "bitsieve/core/mask.hpp"
 
+#include <algorithm>
+#include <bit>
+
 namespace bitsieve {
 
 std::vector<Word> hamming_median(const Word* masks, std::size_t n_masks, std::size_t n_words,
@@ -32,6 +35,20 @@ std::vector<Word> hamming_median(const Word* masks, std::size_t n_masks, std::si
     median[w] = voters % 2 == 0 ? (greater | (equal & anchor[w])) : greater;
   }
   return median;
+}
+
+std::size_t find_flip(const Word* from, const Word* to, std::size_t n_words,
+                      const std::int64_t* flips, std::size_t n) {
+  std::size_t at = n_words;
+  for (std::size_t w = 0; w < n_words; ++w) {
+    if (from[w] == to[w]) continue;
+    if (at != n_words || !std::has_single_bit(from[w] ^ to[w])) return n;
+    at = w;
+  }
+  if (at == n_words) return n;
+  const int bit = std::countr_zero(from[at] ^ to[at]);
+  const auto flip = static_cast<std::int64_t>(64 * at) + bit;
+  return static_cast<std::size_t>(std::find(flips, flips + n, flip) - flips);
 }
 
 }  // namespace bitsieve

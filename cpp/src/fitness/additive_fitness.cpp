@@ -200,16 +200,22 @@ void AdditiveFitness::offsets_of(const State& state, const TargetSplits& at, std
   }
 }
 
-void AdditiveFitness::choose(const SumLayout& layout, const TargetSplits& at, std::size_t split,
-                             const double* sums, const double* magnitudes, double share,
-                             Adder& adder, std::int32_t* classes) const {
+LaneCosts AdditiveFitness::lane_costs(const SumLayout& layout, const TargetSplits& at,
+                                      std::size_t split, const double* sums,
+                                      const double* magnitudes, double share,
+                                      Adder& adder) const {
   const std::size_t n_classes = target().n_classes;
   const Offsets offsets = adder.offsets(n_classes);
   for (std::size_t k = 0; k < n_classes * lanes; ++k) offsets.relative[k] += share;
-  kernels().additive->choose({sums, magnitudes, tests_of(at.splits, split), n_classes,
-                              layout.n_place_sums - n_classes, offsets.offset, offsets.factor,
-                              offsets.relative, offsets.slack, share},
-                             classes);
+  return {sums,           magnitudes,     tests_of(at.splits, split),      n_classes,
+          layout.n_place_sums - n_classes, offsets.offset, offsets.factor,
+          offsets.relative, offsets.slack, share};
+}
+
+void AdditiveFitness::choose(const SumLayout& layout, const TargetSplits& at, std::size_t split,
+                             const double* sums, const double* magnitudes, double share,
+                             Adder& adder, std::int32_t* classes) const {
+  kernels().additive->choose(lane_costs(layout, at, split, sums, magnitudes, share, adder), classes);
 }
 
 void AdditiveFitness::costs_of(const State& state, const TargetSplits& at, std::size_t split,

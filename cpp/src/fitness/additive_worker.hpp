@@ -25,7 +25,7 @@ struct AdditiveFitness::Adder : MaskFitness::Worker {
   std::vector<std::int32_t> classes;
   std::vector<std::size_t> splits;
   SumScratch scratch_sums;
-  Scratch block, terms, scratch_numbers, lane_sums, magnitudes, lane_params, offset_numbers;
+  Scratch block, terms, scratch_numbers, lane_sums, magnitudes, counts, lane_params, offset_numbers;
   AlignedVector<float> tables, pattern_sums;
 
   // Exact sums of the last mask, at its parameters, or of masks that flips led to from it.

@@ -78,18 +78,29 @@ std::unique_ptr<AdditiveFitness::State> GaussianBayesFitness::make_state(
 
 std::size_t GaussianBayesFitness::block_size(const State& state) const {
   const Folds& folds = static_cast<const Folds&>(state);
-  return folds.classes.whole_size() + 2 * folds.splits.n_splits * lanes;
+  return folds.kept_size() + 2 * folds.splits.n_splits * lanes;
 }
 
-// Kept are the moments of the whole table, and behind a scaler of each split the inverse scale and
+// Kept are the moments of the classes in all splits, or what they are made of, and behind a scaler of each split the inverse scale and
 // the greatest |z| of the table, [n_splits][lanes] each.
 
 void GaussianBayesFitness::begin_block(const State& state, const FeatureBlock& block) const {
   const Folds& folds = static_cast<const Folds&>(state);
-  folds.classes.begin(block.values, block.kept);
+  if (folds.moments.empty()) {
+    folds.classes.begin(block.values, block.kept);
+  } else {
+    const double* row[lanes];
+    for (std::size_t l = 0; l < lanes; ++l) {
+      row[l] = folds.moments.data() +
+               static_cast<std::size_t>(block.features[l]) * folds.moment_rows();
+    }
+    for (std::size_t k = 0; k < folds.moment_rows(); ++k) {
+      for (std::size_t l = 0; l < lanes; ++l) block.kept[k * lanes + l] = row[l][k];
+    }
+  }
   if (scaler_.is_none()) return;
   const std::size_t n_splits = folds.splits.n_splits;
-  double* inverses = block.kept + folds.classes.whole_size();
+  double* inverses = block.kept + folds.kept_size();
   double* reaches = inverses + n_splits * lanes;
   if (folds.inverses.empty()) return measure_scales(folds, block, inverses, reaches);
   for (std::size_t l = 0; l < lanes; ++l) {
@@ -99,6 +110,20 @@ void GaussianBayesFitness::begin_block(const State& state, const FeatureBlock& b
       reaches[s * lanes + l] = folds.reaches[row + s];
     }
   }
+}
+
+void GaussianBayesFitness::measure_parts(const Folds& folds, const FeatureBlock& block,
+                                         std::size_t split, double* mean,
+                                         double* variance) const {
+  const std::size_t rows = target().n_classes * lanes;
+  if (!folds.moments.empty()) {
+    const double* kept = block.kept + 2 * split * rows;
+    std::copy_n(kept, rows, mean);
+    std::copy_n(kept + rows, rows, variance);
+    return;
+  }
+  folds.classes.measure(block.values, block.kept, split, mean, variance);
+  scale_variances(folds, block, split, target().n_classes, variance);
 }
 
 // Logarithms are told relative to the least of the classes, which changes no difference between
@@ -117,8 +142,7 @@ void GaussianBayesFitness::terms(const State& state, const TargetSplits& at,
   double *mean = scratch.data(), *variance = mean + rows, *halves = variance + rows;
   double* logs = halves + rows;
   const double* inverse = scaler_.is_none() ? nullptr : inverses_of(folds, block, split);
-  folds.classes.measure(block.values, block.kept, split, mean, variance);
-  scale_variances(folds, block, split, n_classes, variance);
+  measure_parts(folds, block, split, mean, variance);
   double least[lanes];
   std::fill_n(least, lanes, no_gaussian_bound);
   for (std::size_t c = 0; c < n_classes; ++c) {

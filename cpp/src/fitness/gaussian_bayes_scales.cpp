@@ -39,7 +39,7 @@ void GaussianBayesFitness::measure_scales(const Folds& folds, const FeatureBlock
 
 const double* GaussianBayesFitness::inverses_of(const Folds& folds, const FeatureBlock& block,
                                                 std::size_t split) const {
-  return block.kept + folds.classes.whole_size() + split * lanes;
+  return block.kept + folds.kept_size() + split * lanes;
 }
 
 const double* GaussianBayesFitness::reaches_of(const Folds& folds, const FeatureBlock& block,

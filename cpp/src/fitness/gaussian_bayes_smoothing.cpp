@@ -77,8 +77,7 @@ void GaussianBayesFitness::measure_base(const State& state, const TargetSplits& 
                  [&](const FeatureBlock& block) {
     double *mean = scratch.data(), *variance = mean + n_classes * lanes;
     for (std::size_t s = 0; s < at.splits.n_splits; ++s) {
-      folds.classes.measure(block.values, block.kept, s, mean, variance);
-      scale_variances(folds, block, s, n_classes, variance);
+      measure_parts(folds, block, s, mean, variance);
       for (std::size_t c = 0; c < n_classes; ++c) {
         if (folds.classes.weight(s, c) == 0) continue;
         const double least = *std::min_element(variance + c * lanes, variance + c * lanes + block.n);
@@ -95,9 +94,12 @@ void GaussianBayesFitness::measure_flips(const State& state, const TargetSplits&
                                          double* params, Scratch& scratch) const {
   const Folds& folds = static_cast<const Folds&>(state);
   const std::size_t n_classes = target().n_classes, n_splits = at.splits.n_splits;
-  Scratch whole(folds.all.whole_size());
+  Scratch whole;
   alignas(64) double unused[lanes], variance[lanes];
-  if (folds.variances.empty()) folds.all.begin(flips.values, whole.data());
+  if (folds.variances.empty()) {
+    whole.resize(folds.all.whole_size());
+    folds.all.begin(flips.values, whole.data());
+  }
   unsigned changed = 0, leaving = 0;
   std::vector<double> before(n_splits);
   for (std::size_t s = 0; s < n_splits; ++s) before[s] = params[gaussian_params * s * lanes];
@@ -145,8 +147,7 @@ void GaussianBayesFitness::measure_flips(const State& state, const TargetSplits&
   double *mean = scratch.data(), *of_class = mean + n_classes * lanes;
   for (std::size_t s = 0; s < n_splits; ++s) {
     double* reach = params + (gaussian_params * s + 2) * lanes;
-    folds.classes.measure(flips.values, flips.kept, s, mean, of_class);
-    scale_variances(folds, flips, s, n_classes, of_class);
+    measure_parts(folds, flips, s, mean, of_class);
     for (std::size_t c = 0; c < n_classes; ++c) {
       if (folds.classes.weight(s, c) == 0) continue;
       for (std::size_t l = 0; l < flips.n; ++l) {

@@ -48,8 +48,7 @@ void GaussianBayesFitness::add_sums(const State& state, const TargetSplits& at,
       for (std::size_t i = 0; i < n_splits; ++i) {
         const std::size_t s = splits[i];
         double *mean = parts + (i * most_blocks + b) * 2 * rows, *variance = mean + rows;
-        folds.classes.measure(block.values, block.kept, s, mean, variance);
-        scale_variances(folds, block, s, n_classes, variance);
+        measure_parts(folds, block, s, mean, variance);
         kernel.weigh_parts(mean, variance, folds.classes.weights_of(s), n_classes,
                            params[gaussian_params * s],
                            scaler_.is_none() ? nullptr : inverses_of(folds, block, s), block.n,

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t ranked_features = 64;                    // by variance, a split
 constexpr std::size_t most_variances = std::size_t{1} << 24;  // that are kept: 128 MB
+constexpr std::size_t most_moments = std::size_t{1} << 23;  // that are kept: 64 MB
 // Least variances, in smoothings: without derivatives (what is left is then below float32's
 // rounding), and with them.
 constexpr double plain_ratio = 0x1p18, derived_ratio = 16;
@@ -25,6 +26,11 @@ void GaussianBayesFitness::survey(State& state, const TargetSplits& at, int n_th
   const bool is_kept = p * n_splits * (is_scaled ? 3 : 1) <= most_variances;
   std::vector<double> variances(is_kept ? p * n_splits : 0), least(p, no_gaussian_bound);
   std::vector<double> inverses(is_scaled ? variances.size() : 0), reaches(inverses.size());
+  const std::size_t moment_rows = folds.moment_rows();
+  // Of more splits and classes it is quicker to make them of the values, which are then fewer.
+  const bool keeps_moments = is_kept && moment_rows <= table().view().n_samples &&
+                             p * moment_rows <= most_moments;
+  std::vector<double> moments(keeps_moments ? p * moment_rows : 0);
   std::vector<std::vector<double>> largest((p + lanes - 1) / lanes);
   parallel_for(largest.size(), n_threads, [&](std::size_t k) {
     Scratch values, numbers(folds.all.whole_size() + 2 * n_classes * lanes);
@@ -46,8 +52,12 @@ void GaussianBayesFitness::survey(State& state, const TargetSplits& at, int n_th
           inverses[(begin + l) * n_splits + s] = inverses_of(folds, block, s)[l];
           reaches[(begin + l) * n_splits + s] = reaches_of(folds, block, s)[l];
         }
-        folds.classes.measure(block.values, block.kept, s, mean, variance);
-        scale_variances(folds, block, s, n_classes, variance);
+        measure_parts(folds, block, s, mean, variance);
+        const std::size_t n_rows = keeps_moments ? 2 * n_classes : 0;
+        for (std::size_t l = 0; l < n; ++l) {
+          double* row = moments.data() + (begin + l) * moment_rows + s * n_rows;
+          for (std::size_t c = 0; c < n_rows; ++c) row[c] = mean[c * lanes + l];
+        }
         for (std::size_t c = 0; c < n_classes; ++c) {
           if (folds.classes.weight(s, c) == 0) continue;
           for (std::size_t l = 0; l < n; ++l) {
@@ -58,6 +68,7 @@ void GaussianBayesFitness::survey(State& state, const TargetSplits& at, int n_th
     });
   });
   folds.variances = std::move(variances);
+  folds.moments = std::move(moments);
   folds.inverses = std::move(inverses);
   folds.reaches = std::move(reaches);
   for (const double reach : folds.reaches) {

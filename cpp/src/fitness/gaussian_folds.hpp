@@ -23,10 +23,18 @@ struct GaussianBayesFitness::Folds : AdditiveFitness::State {
   // After the survey.
   std::vector<double> variances;                  // [n_features][n_splits] of all classes, or none
   std::vector<std::vector<std::int32_t>> ranked;  // by split: features of the largest, if kept
-  std::vector<double> inverses, reaches;  // likewise, where there is a scaler: see begin_block()
+  // Of the classes, variances as terms() takes them, [n_features][n_splits][2][n_classes], where they
+  // are kept: each block of features that is asked for again then reads them.
+  std::vector<double> moments;
+  std::vector<double> inverses, reaches;  // as variances, where there is a scaler: see begin_block()
   double largest_reach = 0;
   std::vector<double> reference;  // [n_splits][gaussian_params]
   bool has_derivatives = false;
+  std::size_t moment_rows() const { return 2 * log_prior.size(); }  // a feature
+  // What begin_block() keeps of the moments.
+  std::size_t kept_size() const {
+    return moments.empty() ? classes.whole_size() : moment_rows() * additive_lanes;
+  }
   double steepest = 0;  // the greatest 1 / variance of a class, where nothing is left out
 };
 

@@ -237,6 +237,10 @@ void FlipPass::count_group(const FlipPanel& panel, const FlipGroup& group, const
 std::uint64_t FlipPass::block(const FlipSource& source, const FlipPanel& panel,
                               const std::int64_t* flips, std::size_t lanes, FlipScratch& worker,
                               std::int32_t* hits) const {
+  if (n_neighbors_ == 1 && base_features_.empty()) {
+    single(source, panel, flips, lanes, worker, hits);
+    return 0;
+  }
   worker.block.load(table_, base_, flips, lanes);
   const float* sign = worker.block.sign();
   std::uint64_t decided = 0;
@@ -262,15 +266,50 @@ std::uint64_t FlipPass::block(const FlipSource& source, const FlipPanel& panel,
         }
       }
     }
-    const std::size_t n_counts = group.n_counters * width_;
-    std::int32_t* out = hits + group.counter * width_;
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      for (std::size_t c = 0; c < n_counts; ++c) {
-        out[lane * n_counters_ + c] += worker.counts[c * flip_lanes + lane];
-      }
-    }
+    add_counts(group, lanes, worker, hits);
   }
   return decided;
+}
+
+void FlipPass::add_counts(const FlipGroup& group, std::size_t lanes, const FlipScratch& worker,
+                          std::int32_t* hits) const {
+  const std::size_t n_counts = group.n_counters * width_;
+  std::int32_t* out = hits + group.counter * width_;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    for (std::size_t c = 0; c < n_counts; ++c) {
+      out[lane * n_counters_ + c] += worker.counts[c * flip_lanes + lane];
+    }
+  }
+}
+
+// The flips of an empty base, for one neighbor: between values of one feature distances are so often
+// alike that float32 would leave a third of them open.
+void FlipPass::single(const FlipSource& source, const FlipPanel& panel, const std::int64_t* flips,
+                      std::size_t lanes, FlipScratch& worker, std::int32_t* hits) const {
+  const ExactDistance& exact = source.exact();
+  worker.exact.assign(table_.n_samples * flip_lanes, 0.0);
+  for (std::size_t j = 0; j < table_.n_samples; ++j) {
+    double* out = worker.exact.data() + j * flip_lanes;
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      out[lane] = exact.value(j, static_cast<std::size_t>(flips[lane]));
+    }
+  }
+  alignas(cache_line) double factors[flip_lanes] = {};
+  for (const FlipGroup& group : panel.groups) {
+    if (source.is_scaled()) {
+      worker.features.assign(flips, flips + lanes);
+      worker.factors.clear();
+      source.exact_factors(worker.features, group.split, worker.factors);
+      std::copy(worker.factors.begin(), worker.factors.end(), factors);
+    }
+    worker.counts.resize(group.n_counters * width_ * flip_lanes);
+    const FlipTests tests{panel.tests.data() + group.first, group.count, layout_.candidates.data(),
+                          group.n_counters * width_,        group.class_begin, n_classes_};
+    kernels().neighbor->single_features(worker.exact.data(),
+                                        source.is_scaled() ? factors : nullptr, tests, hits_only_,
+                                        worker.counts.data());
+    add_counts(group, lanes, worker, hits);
+  }
 }
 
 // The class that the nearest neighbors vote for: the exact re-check measures whoever may be one.

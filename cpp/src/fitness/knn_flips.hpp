@@ -113,6 +113,7 @@ class FlipBlock {
 // What a thread of a pass owns.
 struct FlipScratch {
   FlipBlock block;
+  AlignedVector<double> exact;  // values of single features, sample by sample
   std::vector<std::int32_t> counts;
   std::vector<std::uint16_t> unsure;
   std::vector<std::int32_t> features, votes;
@@ -135,6 +136,9 @@ class FlipSource {
   // What the exact re-check multiplies differences of features by in a split; none: nothing.
   virtual void exact_factors(const std::vector<std::int32_t>&, std::size_t,
                              std::vector<double>&) const {}
+
+  // What the exact re-check measures with.
+  virtual const ExactDistance& exact() const = 0;
 
   // The exact squared distance over features in ascending order.
   virtual double distance(std::size_t i, std::size_t j, std::size_t split,
@@ -174,6 +178,10 @@ class FlipPass {
  private:
   std::uint64_t block(const FlipSource& source, const FlipPanel& panel, const std::int64_t* flips,
                       std::size_t lanes, FlipScratch& worker, std::int32_t* hits) const;
+  void single(const FlipSource& source, const FlipPanel& panel, const std::int64_t* flips,
+              std::size_t lanes, FlipScratch& worker, std::int32_t* hits) const;
+  void add_counts(const FlipGroup& group, std::size_t lanes, const FlipScratch& worker,
+                  std::int32_t* hits) const;
   void count_group(const FlipPanel& panel, const FlipGroup& group, const float* values,
                    const float* sign, const float* spread, FlipScratch& worker) const;
   std::size_t recheck(const FlipSource& source, const FlipPanel& panel, const FlipGroup& group,

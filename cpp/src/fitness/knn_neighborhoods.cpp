@@ -85,6 +85,8 @@ class KnnFitness::BaseDistances : public FlipSource {
     out.groups = {{0, out.tests.size(), 0, 0, n_counters_, layout_.class_begin.data(), margin_.data()}};
   }
 
+  const ExactDistance& exact() const override { return fitness_.recheck_; }
+
   double distance(std::size_t i, std::size_t j, std::size_t, FlipScratch& scratch) const override {
     return fitness_.recheck_.distance(i, j, scratch.features);
   }

@@ -101,6 +101,8 @@ class ScaledKnnFitness::BaseDistances : public FlipSource {
     for (const std::int32_t f : features) out.push_back(inverse[f]);
   }
 
+  const ExactDistance& exact() const override { return fitness_.recheck_; }
+
   double distance(std::size_t i, std::size_t j, std::size_t split,
                   FlipScratch& scratch) const override {
     if (scratch.factors.empty()) exact_factors(scratch.features, split, scratch.factors);

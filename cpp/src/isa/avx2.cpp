@@ -26,6 +26,7 @@ struct Isa {
   static F subtract(F a, F b) { return _mm256_sub_ps(a, b); }
   static F multiply(F a, F b) { return _mm256_mul_ps(a, b); }
   static F multiply_add(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }
+  static F multiply_less(F a, F b, F c) { return _mm256_fnmadd_ps(a, b, c); }  // c - a b
   static F minimum(F a, F b) { return _mm256_min_ps(a, b); }
   static F magnitude(F a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
   static unsigned less(F a, F b) {

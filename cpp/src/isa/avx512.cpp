@@ -27,6 +27,7 @@ struct Isa {
   static F subtract(F a, F b) { return _mm512_sub_ps(a, b); }
   static F multiply(F a, F b) { return _mm512_mul_ps(a, b); }
   static F multiply_add(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
+  static F multiply_less(F a, F b, F c) { return _mm512_fnmadd_ps(a, b, c); }  // c - a b
   static F minimum(F a, F b) { return _mm512_min_ps(a, b); }
   static F magnitude(F a) { return _mm512_abs_ps(a); }
   static unsigned less(F a, F b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }

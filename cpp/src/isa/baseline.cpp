@@ -55,6 +55,8 @@ struct Isa {
   static F subtract(F a, F b) { return map([&](int l) { return a.v[l] - b.v[l]; }); }
   static F multiply(F a, F b) { return map([&](int l) { return a.v[l] * b.v[l]; }); }
   static F multiply_add(F a, F b, F c) { return map([&](int l) { return a.v[l] * b.v[l] + c.v[l]; }); }
+  // c - a b
+  static F multiply_less(F a, F b, F c) { return map([&](int l) { return c.v[l] - a.v[l] * b.v[l]; }); }
   static F minimum(F a, F b) { return map([&](int l) { return a.v[l] < b.v[l] ? a.v[l] : b.v[l]; }); }
   static F magnitude(F a) { return map([&](int l) { return a.v[l] < 0 ? -a.v[l] : a.v[l]; }); }
   static unsigned less(F a, F b) { return ask([&](int l) { return a.v[l] < b.v[l]; }); }

@@ -185,20 +185,56 @@ struct FlipLanes {
     }
   }
 
-  // The least distance to candidates [first, last).
+  // The sign of all lanes that have one, or 0 where they differ.
+  static int common(const float* sign) {
+    bool joins = false, leaves = false;
+    for (std::size_t lane = 0; lane < flip_lanes; ++lane) {
+      joins = joins || sign[lane] > 0;
+      leaves = leaves || sign[lane] < 0;
+    }
+    return joins == leaves ? 0 : joins ? 1 : -1;
+  }
+
+  template <int Sign>
+  F distance(int v, std::size_t j, F base) const {
+    const F difference =
+        Isa::subtract(own[v], Isa::load(values + j * flip_lanes + v * Isa::width));
+    if constexpr (Sign > 0) return Isa::multiply_add(difference, difference, base);
+    if constexpr (Sign < 0) return Isa::multiply_less(difference, difference, base);
+    return Isa::multiply_add(difference, Isa::multiply(difference, signs[v]), base);
+  }
+
+  // The least distance to candidates [first, last). Chains of minima, as one would wait for itself.
+  template <int Sign>
   void nearest(const float* distances, const std::int32_t* candidates, std::int32_t first,
                std::int32_t last, F* least) const {
-    for (int v = 0; v < J; ++v) least[v] = Isa::broadcast(far_away);
-    for (std::int32_t c = first; c < last; ++c) {
-      const std::size_t j = static_cast<std::size_t>(candidates[c]);
-      const F distance = Isa::broadcast(distances[j]);
-      for (int v = 0; v < J; ++v) {
-        const F difference =
-            Isa::subtract(own[v], Isa::load(values + j * flip_lanes + v * Isa::width));
-        const F signed_difference = Isa::multiply(difference, signs[v]);
-        least[v] =
-            Isa::minimum(least[v], Isa::multiply_add(difference, signed_difference, distance));
+    constexpr int U = 4 / J > 2 ? 4 / J : 2;
+    F chain[U][J];
+    for (int u = 0; u < U; ++u) {
+      for (int v = 0; v < J; ++v) chain[u][v] = Isa::broadcast(far_away);
+    }
+    std::int32_t c = first;
+    for (; c + U <= last; c += U) {
+      for (int u = 0; u < U; ++u) {
+        const std::size_t j = static_cast<std::size_t>(candidates[c + u]);
+        const F base = Isa::broadcast(distances[j]);
+        for (int v = 0; v < J; ++v) {
+          chain[u][v] = Isa::minimum(chain[u][v], distance<Sign>(v, j, base));
+        }
       }
+    }
+    for (; c < last; ++c) {
+      const std::size_t j = static_cast<std::size_t>(candidates[c]);
+      const F base = Isa::broadcast(distances[j]);
+      for (int v = 0; v < J; ++v) {
+        chain[0][v] = Isa::minimum(chain[0][v], distance<Sign>(v, j, base));
+      }
+    }
+    // The first chain has a candidate where any has: it is the operand that keeps a NaN.
+    for (int v = 0; v < J; ++v) {
+      F rest = chain[1][v];
+      for (int u = 2; u < U; ++u) rest = Isa::minimum(rest, chain[u][v]);
+      least[v] = Isa::minimum(rest, chain[0][v]);
     }
   }
 
@@ -211,13 +247,33 @@ struct FlipLanes {
     return Isa::add(out, out);
   }
 
+  // Where all features join: lanes whose two least distances, `gap` apart, are surely in this order.
+  // What joins is off by 2^-21 * reach * |difference|, and the square of a difference is at most a
+  // distance A and its margin: with L the least and s = sqrt(L + margin) + 2^-19 * reach,
+  //   error(A) <= margin + 2^-22 * A + 2^-21 * reach * s + (A - L) / 8,
+  // so that a gap of 2.5 error(L) decides. Compared are squares, for want of a root.
+  unsigned apart(int v, float margin, F least, F gap) const {
+    const F reach = Isa::add(Isa::magnitude(own[v]), spreads[v]);
+    const F about = Isa::broadcast(margin);
+    F error = Isa::multiply_add(Isa::broadcast(0x1p-22f), least, about);
+    error = Isa::multiply_add(Isa::multiply(Isa::broadcast(0x1p-40f), reach), reach, error);
+    const F left = Isa::subtract(gap, Isa::multiply(Isa::broadcast(2.5f), error));
+    const F share = Isa::multiply(Isa::broadcast(2.5f * 0x1p-21f), reach);
+    // Beyond 2^-100, which keeps the squares clear of where float32 ends.
+    const F wanted = Isa::multiply_add(Isa::multiply(share, share), Isa::add(least, about),
+                                       Isa::broadcast(0x1p-100f));
+    return Isa::less(wanted, Isa::multiply(left, left)) & Isa::less(Isa::zero(), left);
+  }
+
   const float* values;
   F signs[J], spreads[J], own[J];
 };
 
-void flips_nearest(const float* values, const float* base, std::size_t ld, const float* sign,
-                   const float* margin, const float* spread, const FlipTests& tests,
-                   std::int32_t* correct, std::uint16_t* unsure) {
+template <int Sign>
+BITSIEVE_INLINE void flips_nearest_of(const float* values, const float* base, std::size_t ld,
+                                      const float* sign, const float* margin, const float* spread,
+                                      const FlipTests& tests, std::int32_t* correct,
+                                      std::uint16_t* unsure) {
   using F = typename Isa::F;
   FlipLanes lanes(values, sign, spread);
   for (std::size_t k = 0; k < tests.n_counters * flip_lanes; ++k) correct[k] = 0;
@@ -227,14 +283,22 @@ void flips_nearest(const float* values, const float* base, std::size_t ld, const
     const float* distances = base + static_cast<std::size_t>(test.row) * ld;
     F same[FlipLanes::J], other[FlipLanes::J];
     lanes.begin(i);
-    lanes.nearest(distances, tests.candidates, test.same_begin, test.same_end, same);
-    lanes.nearest(distances, tests.candidates, test.other_begin, test.other_end, other);
+    lanes.nearest<Sign>(distances, tests.candidates, test.same_begin, test.same_end, same);
+    lanes.nearest<Sign>(distances, tests.candidates, test.other_begin, test.other_end, other);
     unsigned open = 0;
     for (int v = 0; v < FlipLanes::J; ++v) {
-      const F bound = lanes.bound(v, margin[i], Isa::minimum(same[v], other[v]));
+      const F least = Isa::minimum(same[v], other[v]);
+      const F bound = lanes.bound(v, margin[i], least);
       const F gap = Isa::subtract(other[v], same[v]);
-      const unsigned sure = Isa::less(bound, gap);
-      const unsigned wrong = Isa::less(bound, Isa::subtract(Isa::zero(), gap));
+      unsigned sure = Isa::less(bound, gap);
+      unsigned wrong = Isa::less(bound, Isa::subtract(Isa::zero(), gap));
+      if constexpr (Sign > 0) {
+        if ((sure | wrong) != Isa::all) {
+          const unsigned apart = lanes.apart(v, margin[i], least, Isa::magnitude(gap));
+          sure |= apart & Isa::less(Isa::zero(), gap);
+          wrong |= apart & Isa::less(gap, Isa::zero());
+        }
+      }
       Isa::count(correct + static_cast<std::size_t>(test.counter) * flip_lanes + v * Isa::width, sure);
       open |= (~(sure | wrong) & Isa::all) << (v * Isa::width);
     }
@@ -242,9 +306,24 @@ void flips_nearest(const float* values, const float* base, std::size_t ld, const
   }
 }
 
-void flips_class(const float* values, const float* base, std::size_t ld, const float* sign,
-                 const float* margin, const float* spread, const FlipTests& tests,
-                 std::int32_t* counts, std::uint16_t* unsure) {
+void flips_nearest(const float* values, const float* base, std::size_t ld, const float* sign,
+                   const float* margin, const float* spread, const FlipTests& tests,
+                   std::int32_t* correct, std::uint16_t* unsure) {
+  switch (FlipLanes::common(sign)) {
+    case 1:
+      return flips_nearest_of<1>(values, base, ld, sign, margin, spread, tests, correct, unsure);
+    case -1:
+      return flips_nearest_of<-1>(values, base, ld, sign, margin, spread, tests, correct, unsure);
+    default:
+      return flips_nearest_of<0>(values, base, ld, sign, margin, spread, tests, correct, unsure);
+  }
+}
+
+template <int Sign>
+BITSIEVE_INLINE void flips_class_of(const float* values, const float* base, std::size_t ld,
+                                    const float* sign, const float* margin, const float* spread,
+                                    const FlipTests& tests, std::int32_t* counts,
+                                    std::uint16_t* unsure) {
   using F = typename Isa::F;
   constexpr int J = FlipLanes::J;
   const F zero = Isa::zero();
@@ -263,7 +342,7 @@ void flips_class(const float* values, const float* base, std::size_t ld, const f
     lanes.begin(i);
     for (std::size_t c = 0; c < n_classes; ++c) {
       F found[J];
-      lanes.nearest(distances, tests.candidates, begin[c], begin[c + 1], found);
+      lanes.nearest<Sign>(distances, tests.candidates, begin[c], begin[c + 1], found);
       for (int v = 0; v < J; ++v) {
         nearer[c][v] = Isa::less(found[v], least[v]);
         const F farther = Isa::subtract(
@@ -275,7 +354,11 @@ void flips_class(const float* values, const float* base, std::size_t ld, const f
     unsigned open = 0;
     for (int v = 0; v < J; ++v) {
       const F bound = lanes.bound(v, margin[i], least[v]);
-      unsigned left = Isa::less(bound, Isa::subtract(second[v], least[v]));
+      const F gap = Isa::subtract(second[v], least[v]);
+      unsigned left = Isa::less(bound, gap);
+      if constexpr (Sign > 0) {
+        if (left != Isa::all) left |= lanes.apart(v, margin[i], least[v], gap);
+      }
       open |= (~left & Isa::all) << (v * Isa::width);
       for (std::size_t c = n_classes; c-- > 0 && left != 0;) {
         const unsigned won = left & nearer[c][v];
@@ -284,5 +367,18 @@ void flips_class(const float* values, const float* base, std::size_t ld, const f
       }
     }
     unsure[t] = static_cast<std::uint16_t>(open);
+  }
+}
+
+void flips_class(const float* values, const float* base, std::size_t ld, const float* sign,
+                 const float* margin, const float* spread, const FlipTests& tests,
+                 std::int32_t* counts, std::uint16_t* unsure) {
+  switch (FlipLanes::common(sign)) {
+    case 1:
+      return flips_class_of<1>(values, base, ld, sign, margin, spread, tests, counts, unsure);
+    case -1:
+      return flips_class_of<-1>(values, base, ld, sign, margin, spread, tests, counts, unsure);
+    default:
+      return flips_class_of<0>(values, base, ld, sign, margin, spread, tests, counts, unsure);
   }
 }

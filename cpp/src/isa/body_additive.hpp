@@ -138,43 +138,102 @@ void flip_sums(const double* base, const double* terms, const double* sign, std:
 
 // ---- deciding ---------------------------------------------------------------------------------
 
-// The least upper bound U and its class, and the two least lower bounds: it is decided where the
-// second of them is above U.
-void choose(const LaneCosts& costs, std::int32_t* classes) {
-  const std::size_t n_places = costs.n_places, n_classes = costs.n_classes;
+// A sum, and what its error is a share of.
+struct Sum {
+  D sum, magnitude;
+};
+
+// The class of lanes at a place, of sums [class or extra][place]. The least upper bound U and its
+// class, and the two least lower bounds: it is decided where the second of them is above U. C: the
+// classes where none has an extra, or 0.
+template <std::size_t C, typename Sums>
+BITSIEVE_INLINE D decide(const LaneCosts& costs, std::size_t k, std::size_t lane, Sums&& sum_at) {
+  const std::size_t n_places = costs.n_places, n_classes = C > 0 ? C : costs.n_classes;
   const D share = Isa::broadcast(costs.share), zero = Isa::broadcast(0.0);
   const D none = Isa::broadcast(static_cast<double>(no_class)), much = Isa::broadcast(1e30);
-  for (std::size_t k = 0; k < n_places; ++k) {
+  D upper = Isa::broadcast(__builtin_huge_val()), first = upper, second = upper;
+  D best = zero, all = zero;
+  for (std::size_t c = 0; c < n_classes; ++c) {
+    const std::size_t own = c * lanes + lane;
+    const Sum of_class = sum_at(c * n_places + k);
+    all = Isa::add(all, of_class.magnitude);
+    D cost = Isa::add(of_class.sum, Isa::load(costs.offset + own));
+    D error = Isa::add(Isa::multiply(of_class.magnitude, Isa::load(costs.relative + own)),
+                       Isa::load(costs.slack + own));
+    if (C == 0 && costs.n_extra > 0) {
+      const Sum extra = sum_at((n_classes + (costs.n_extra == 1 ? 0 : c)) * n_places + k);
+      const D factor = Isa::load(costs.factor + own);
+      cost = Isa::add(cost, Isa::multiply(factor, extra.sum));
+      const D size = Isa::multiply(Isa::magnitude(factor), extra.magnitude);
+      all = Isa::add(all, size);
+      error = Isa::add(error, Isa::multiply(size, share));
+    }
+    const D high = Isa::add(cost, error), low = Isa::subtract(cost, error);
+    best = Isa::where_greater(upper, high, Isa::broadcast(static_cast<double>(c)), best);
+    upper = Isa::minimum(high, upper);
+    second = Isa::minimum(second, Isa::maximum(first, low));
+    first = Isa::minimum(first, low);
+  }
+  best = Isa::where_greater(second, upper, best, none);
+  return Isa::where_greater(much, all, best, none);
+}
+
+void choose(const LaneCosts& costs, std::int32_t* classes) {
+  for (std::size_t k = 0; k < costs.n_places; ++k) {
     for (int v = 0; v < vectors; ++v) {
       const std::size_t lane = static_cast<std::size_t>(v) * double_width;
-      D upper = Isa::broadcast(__builtin_huge_val()), first = upper, second = upper;
-      D best = zero, all = zero;
-      for (std::size_t c = 0; c < n_classes; ++c) {
-        const std::size_t place = (c * n_places + k) * lanes + lane, own = c * lanes + lane;
-        const D magnitude = Isa::load(costs.magnitudes + place);
-        all = Isa::add(all, magnitude);
-        D cost = Isa::add(Isa::load(costs.sums + place), Isa::load(costs.offset + own));
-        D error = Isa::add(Isa::multiply(magnitude, Isa::load(costs.relative + own)),
-                           Isa::load(costs.slack + own));
-        if (costs.n_extra > 0) {
-          const std::size_t extra =
-              ((n_classes + (costs.n_extra == 1 ? 0 : c)) * n_places + k) * lanes + lane;
-          const D factor = Isa::load(costs.factor + own);
-          cost = Isa::add(cost, Isa::multiply(factor, Isa::load(costs.sums + extra)));
-          const D size = Isa::multiply(Isa::magnitude(factor), Isa::load(costs.magnitudes + extra));
-          all = Isa::add(all, size);
-          error = Isa::add(error, Isa::multiply(size, share));
-        }
-        const D high = Isa::add(cost, error), low = Isa::subtract(cost, error);
-        best = Isa::where_greater(upper, high, Isa::broadcast(static_cast<double>(c)), best);
-        upper = Isa::minimum(high, upper);
-        second = Isa::minimum(second, Isa::maximum(first, low));
-        first = Isa::minimum(first, low);
-      }
-      best = Isa::where_greater(second, upper, best, none);
-      best = Isa::where_greater(much, all, best, none);
+      const D best = decide<0>(costs, k, lane, [&](std::size_t row) {
+        const std::size_t at = row * lanes + lane;
+        return Sum{Isa::load(costs.sums + at), Isa::load(costs.magnitudes + at)};
+      });
       Isa::store_rounded(reinterpret_cast<std::uint32_t*>(classes) + k * lanes + lane, best);
     }
+  }
+}
+
+template <std::size_t C>
+BITSIEVE_INLINE void flip_hits_of(const LaneCosts& costs, const double* base, const double* sign,
+                                  const std::int32_t* own, double* counts, std::int32_t* open) {
+  const D one = Isa::broadcast(1.0), zero = Isa::broadcast(0.0), half = Isa::broadcast(0.5);
+  D signs[vectors], most[vectors];
+  for (int v = 0; v < vectors; ++v) {
+    signs[v] = Isa::load(sign + v * double_width);
+    most[v] = zero;
+  }
+  for (std::size_t k = 0; k < costs.n_places; ++k) {
+    const D wanted = Isa::broadcast(static_cast<double>(own[k]));
+    double* row = counts + static_cast<std::size_t>(own[k]) * lanes;
+    for (int v = 0; v < vectors; ++v) {
+      const std::size_t lane = static_cast<std::size_t>(v) * double_width;
+      const D best = decide<C>(costs, k, lane, [&](std::size_t at) {
+        const D start = Isa::broadcast(base[at]), term = Isa::load(costs.sums + at * lanes + lane);
+        return Sum{Isa::add(start, Isa::multiply(signs[v], term)), Isa::add(start, term)};
+      });
+      most[v] = Isa::maximum(most[v], best);
+      const D apart = Isa::magnitude(Isa::subtract(best, wanted));
+      const D hit = Isa::where_greater(half, apart, one, zero);
+      Isa::store(row + lane, Isa::add(Isa::load(row + lane), hit));
+    }
+  }
+  const D bar = Isa::broadcast(no_class - 0.5);
+  for (int v = 0; v < vectors; ++v) {
+    const std::size_t lane = static_cast<std::size_t>(v) * double_width;
+    Isa::store_rounded(reinterpret_cast<std::uint32_t*>(open) + lane,
+                       Isa::where_greater(most[v], bar, one, zero));
+  }
+}
+
+void flip_hits(const LaneCosts& costs, const double* base, const double* sign,
+               const std::int32_t* own, double* counts, std::int32_t* hits, std::int32_t* open) {
+  const std::size_t n = costs.n_classes * lanes;
+  for (std::size_t k = 0; k < n; ++k) counts[k] = 0;
+  if (costs.n_classes == 2 && costs.n_extra == 0) {
+    flip_hits_of<2>(costs, base, sign, own, counts, open);
+  } else {
+    flip_hits_of<0>(costs, base, sign, own, counts, open);
+  }
+  for (std::size_t k = 0; k < n; k += double_width) {
+    Isa::store_rounded(reinterpret_cast<std::uint32_t*>(hits) + k, Isa::load(counts + k));
   }
 }
 
@@ -197,7 +256,7 @@ void count_hits(const std::int32_t* classes, const std::int32_t* own, std::size_
 const AdditiveKernels additive_kernels = {
     additive::table_patterns, additive::add_patterns, additive::shift_costs, additive::flush,
     additive::round_columns,  additive::add_lanes,    additive::flip_sums,
-    additive::choose,         additive::count_hits,   gaussian::moment_sums,
-    gaussian::part_moments,   gaussian::weights,      gaussian::weigh_parts,
-    gaussian::terms,          gaussian::add_parts,
+    additive::choose,         additive::flip_hits,    additive::count_hits,
+    gaussian::moment_sums,    gaussian::part_moments, gaussian::weights,
+    gaussian::weigh_parts,    gaussian::terms,        gaussian::add_parts,
 };

@@ -14,6 +14,7 @@
     rank.py      one ranking job: scores of all features, table and files
     doubts.py    what is warned of before a job starts
     input.py     what a job reads and where it may write; everything that is refused early
+    folds.py     outer and inner folds, the same for every method
     folder.py    nothing of another run is overwritten
     record.py    what every job writes into run.json
     terminal.py  what a job says: tables, sentences, warnings
@@ -117,20 +118,22 @@ def select(
     quick: of.Quick = False,
     thorough: of.Thorough = False,
     planned_time: of.PlannedTime = None,
-    outer_repeats: of.OuterRepeats = None,
     restrict: of.Restrict = None,
     external: of.ExternalFile = None,
     covariates: of.Covariates = None,
     estimator: of.Estimator = None,
     scale: of.ScaleOption = None,
     n_features: of.NFeatures = None,
+    direction: of.DirectionOption = None,
     step: of.Step = None,
+    size_rule: of.SizeRuleOption = None,
     size_penalty: of.SizePenalty = None,
     forced: of.Forced = None,
     forbidden: of.Forbidden = None,
     feature_groups: of.FeatureGroups = None,
     start: of.Start = None,
     restarts: of.Restarts = None,
+    kicks: of.Kicks = None,
     max_iter: of.MaxIter = None,
     max_evaluations: of.MaxEvaluations = None,
     max_time: of.MaxTime = None,
@@ -139,6 +142,8 @@ def select(
     cv: of.InnerFolds = None,
     repeats: of.InnerRepeats = None,
     outer_folds: of.OuterFolds = None,
+    outer_repeats: of.OuterRepeats = None,
+    no_shuffle: of.NoShuffle = False,
     seed: of.Seed = None,
     jobs: Jobs = None,
     checkpoint: of.Checkpoint = None,
@@ -164,16 +169,17 @@ def select(
             "max-features": max_features, "selectors": selectors, "estimators": estimators,
             "combine": combine, "parsimony": parsimony, "stability": stability, "log": log,
             "quick": quick, "thorough": thorough, "time": planned_time,
-            "outer-repeats": outer_repeats, "restrict": restrict, "external": external,
-            "covariates": covariates,
+            "restrict": restrict, "external": external, "covariates": covariates,
             "estimator": estimator, "scale": None if scale is None else scale.value,
             "n-features": None if n_features is None else of.size_of(n_features),
-            "step": step, "size-penalty": size_penalty,
+            "direction": None if direction is None else direction.value, "step": step,
+            "size-rule": None if size_rule is None else size_rule.value,
+            "size-penalty": size_penalty,
             "forced": None if forced is None else tuple(forced),
             "forbidden": None if forbidden is None else tuple(forbidden),
             "feature-groups": feature_groups, "start": start, "restarts": restarts,
-            "max-iter": max_iter, "max-evaluations": max_evaluations, "max-time": max_time,
-            "patience": patience,
+            "kicks": kicks, "max-iter": max_iter, "max-evaluations": max_evaluations,
+            "max-time": max_time, "patience": patience,
             "scoring": scoring, "cv": cv, "repeats": repeats,
         }  # fmt: skip
         entry.refuse_others(typed)
@@ -181,6 +187,8 @@ def select(
             "file": file, "target": target, "dataset": dataset, "orient": orient.value,
             "index": index, "groups": groups, "drop": tuple(drop or ()),
             "duplicates": duplicates.value, "decimal": decimal, "method": entry.name, "seed": seed,
+            "cv": cv, "outer_folds": outer_folds, "outer_repeats": outer_repeats,
+            "shuffle": not no_shuffle,
             "n_jobs": jobs, "checkpoint": checkpoint, "out": out, "force": force,
             "progress": False if quiet or as_json else None,
         }  # fmt: skip
@@ -190,8 +198,6 @@ def select(
 
             done = AutoJob(
                 **common,
-                cv=cv,
-                outer_folds=outer_folds,
                 scoring=scoring,
                 n_repeats=repeats,
                 max_features=of.limit_of(max_features),
@@ -203,7 +209,6 @@ def select(
                 log="auto" if log is None else log.value,
                 effort=of.effort_of(quick=quick, thorough=thorough),
                 planned_time=None if planned_time is None else of.seconds_of(planned_time),
-                outer_repeats=outer_repeats,
                 restrict=restrict,
                 external=external,
                 covariates=of.words_of(covariates),
@@ -213,8 +218,7 @@ def select(
 
             done = Job(
                 **common,
-                options=entry.chosen(typed),
-                outer_folds=5 if outer_folds is None else outer_folds,
+                options=entry.chosen(typed, shuffle=not no_shuffle),
             ).run()
         _deliver(done, done.files, out, quiet=quiet, as_json=as_json)
     if done.stop is not None:

@@ -37,8 +37,9 @@ from bitsieve.cli.elsewhere import external_of
 from bitsieve.cli.errors import in_options
 from bitsieve.cli.finished import FILES, FinishedAuto, files_of
 from bitsieve.cli.folder import refuse_other_run
-from bitsieve.cli.found import Folds, Measured, panel_outcome
-from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
+from bitsieve.cli.folds import Folds, folds_of, refuse_folds
+from bitsieve.cli.found import Measured, panel_outcome
+from bitsieve.cli.input import JobInput, load_input, make_folder, refuse_file
 from bitsieve.cli.record import command_of, parameters_of, record_of
 from bitsieve.cli.signals import what_stopped
 from bitsieve.cli.terminal import console_of_stdout, rendered, say
@@ -47,9 +48,6 @@ from bitsieve.data.doubts import refused_target
 from bitsieve.report import PanelOutcome
 
 __all__ = ["AutoJob"]
-
-#: Groups of which one is left out each, rather than folds of several drawn.
-MOST_SITES = 10
 
 #: Threads and processes at most.
 MOST_JOBS = 1024
@@ -83,6 +81,7 @@ class AutoJob:
     progress: bool | None
     cv: int | None
     outer_folds: int | None
+    shuffle: bool
     scoring: str | None
     n_repeats: int | None
     max_features: int | None
@@ -146,8 +145,6 @@ class AutoJob:
 
     def _check_options(self) -> None:
         """Refuse what no data could make right."""
-        if self.outer_folds == 1:
-            raise ValueError("--outer-folds must be 0 (none) or at least 2, got 1")
         repeats = {"repeats": self.n_repeats, "outer-repeats": self.outer_repeats}
         for option, count in repeats.items():
             if count is not None and count > MOST_REPEATS:
@@ -157,11 +154,7 @@ class AutoJob:
                 raise ValueError(f"--{option} must name at least one, got none")
         if effective_n_jobs(self.n_jobs) > MOST_JOBS:
             raise ValueError(f"--jobs must be at most {MOST_JOBS}")
-        if self.outer_repeats is not None and self.outer_folds == 0:
-            raise ValueError(
-                "--outer-repeats repeats outer folds, but --outer-folds 0 asks for none: leave "
-                "one of them out"
-            )
+        refuse_folds(outer=self.outer_folds, outer_repeats=self.outer_repeats, shuffle=self.shuffle)
         if self.scoring not in (None, "accuracy", "balanced_accuracy"):
             raise ValueError(
                 f"--scoring {self.scoring} cannot choose a panel: --method auto takes accuracy or "
@@ -214,19 +207,14 @@ class AutoJob:
         )
 
     def _folds(self, data: JobInput) -> Folds:
-        """Return the inner and outer folds; of few groups, such as sites, one is left out each."""
-        table, outer, inner = data.table, self.outer_folds, self.cv
-        sites = 0
-        if table.groups is not None:
-            n_groups = int(table.groups.max()) + 1
-            if outer is None and 3 <= n_groups <= MOST_SITES:
-                outer = sites = n_groups
-                inner = min(5, n_groups - 1) if inner is None else inner
-        found = Folds(5 if outer is None else outer, 5 if inner is None else inner, sites > 0)
-        check_folds(
-            table, outer_folds=found.outer, cv=found.inner, scoring=self.scoring or "accuracy"
+        found = folds_of(
+            data.table,
+            outer=self.outer_folds,
+            inner=self.cv,
+            shuffle=self.shuffle,
+            scoring=self.scoring or "accuracy",
         )
-        _refuse_one_class(table, found)
+        _refuse_one_class(data.table, found)
         return found
 
     def _selector(self, data: JobInput, folds: Folds, seed: int) -> tuple[Any, Any]:
@@ -263,7 +251,7 @@ class AutoJob:
             table.n_features,
             n_classes,
             outer_folds=folds.outer,
-            outer_repeats=1 if folds.is_by_site else self.outer_repeats,
+            outer_repeats=folds.rounds or self.outer_repeats,
             n_logs=2 if self.log == "both" and log_floor(table.X) is not None else 1,
         )
         if self.planned_time is not None:
@@ -302,24 +290,22 @@ class AutoJob:
 
     def _outer_folds(self, found: Measured) -> Any:
         from sklearn.base import clone
-        from sklearn.model_selection import LeaveOneGroupOut
 
         from bitsieve.evaluation import covariates_alternative, nested_cross_validate
 
         selector, plan, data = found.selector, found.plan, found.data
-        is_by_site = found.folds.is_by_site
         if self.progress is None and sys.stderr.isatty():
             n_parts = plan.outer_folds * plan.outer_repeats
             sys.stderr.write(
-                f"Repeating all of it in {n_parts} outer folds for the honest number.\n"
+                f"Repeating all of it in {n_parts} outer folds for the honest number "
+                f"({found.folds.text(plan.outer_repeats)}).\n"
             )
         result = nested_cross_validate(
             clone(selector).set_params(n_jobs=1),  # a process a fold is faster
             None,
             found.X,
             data.y,
-            cv=LeaveOneGroupOut() if is_by_site else found.folds.outer,
-            n_repeats=None if is_by_site else plan.outer_repeats,
+            **found.folds.options(plan.outer_repeats),
             scoring=selector.scoring,
             groups=data.table.groups,
             n_jobs=self._processes(plan),
@@ -370,6 +356,7 @@ class AutoJob:
             "selector": found.selector.get_params(deep=False),
             "seed": seed,
             "plan": {**found.plan.as_dict(), "text": found.plan.text()},
+            **found.folds.record(found.plan.outer_repeats, found.plan.n_repeats, is_drawn=True),
             "results": outcome.results(),
             "seconds": found.seconds,
             "stability": None if stability is None else stability.as_dict(),
@@ -414,8 +401,9 @@ class AutoJob:
             "covariates": _joined(self.covariates),
             "seed": seed,
         }
-        flag = "" if self.effort == "standard" else f" --{self.effort}"
-        return command_of("select", self.file, options) + flag
+        flags = "" if self.effort == "standard" else f" --{self.effort}"
+        flags += "" if self.shuffle else " --no-shuffle"
+        return command_of("select", self.file, options) + flags
 
 
 def _refuse_one_class(table: Table, folds: Folds) -> None:

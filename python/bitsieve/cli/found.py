@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve.cli.folds import Folds
 from bitsieve.cli.input import JobInput
 from bitsieve.evaluation import group_performance
 from bitsieve.evaluation.interval import binomial_interval, corrected_standard_error
@@ -39,14 +40,6 @@ _NAMES = {
     "single best candidate": "the single best candidate",
     "covariates": "covariates alone, no feature",
 }
-
-
-class Folds(NamedTuple):
-    """Number of outer and inner folds, and whether each outer one leaves out one group."""
-
-    outer: int
-    inner: int
-    is_by_site: bool
 
 
 @dataclass(eq=False)
@@ -167,7 +160,7 @@ def panel_outcome(found: Measured) -> PanelOutcome:
             "level": nested.level,
             "n_folds": n_folds,
             "n_repeats": n_repeats,
-            "folds": _said_folds(found, n_folds, n_repeats),
+            "folds": found.folds.text(n_repeats),
             "sites": _sites(found),
             "chance": nested.chance_score,
             "beats_chance": nested.beats_chance,
@@ -247,15 +240,6 @@ def _features(found: Measured) -> tuple[PanelFeature, ...]:
             )
         )
     return tuple(rows)
-
-
-def _said_folds(found: Measured, n_folds: int, n_repeats: int) -> str:
-    if found.folds.is_by_site:
-        return f"one of {n_folds} groups left out in each outer fold"
-    whole = "" if found.data.table.groups is None else " of whole groups"
-    if n_repeats == 1:
-        return f"{n_folds} outer folds{whole}"
-    return f"{n_repeats} x {n_folds} outer folds{whole}"
 
 
 def _sites(found: Measured) -> tuple[Site, ...]:

@@ -27,7 +27,8 @@ from bitsieve._once import said_once
 from bitsieve.cli.doubts import warn_of_doubts, warn_of_small_classes
 from bitsieve.cli.features import FEATURE_OPTIONS, is_file_of_names, read_features
 from bitsieve.cli.folder import refuse_other_run
-from bitsieve.cli.input import JobInput, check_folds, load_input, make_folder, refuse_file
+from bitsieve.cli.folds import Folds, folds_of, refuse_folds
+from bitsieve.cli.input import JobInput, load_input, make_folder, refuse_file
 from bitsieve.cli.methods import Method, method_by_name
 from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
 from bitsieve.cli.signals import what_stopped
@@ -73,7 +74,10 @@ class Job:
     decimal: str
     method: str
     options: Mapping[str, Any]
-    outer_folds: int
+    cv: int | None
+    outer_folds: int | None
+    outer_repeats: int | None
+    shuffle: bool
     seed: int | None
     n_jobs: int | None
     checkpoint: Path | None
@@ -100,7 +104,8 @@ class Job:
         """
         self._check_options()
         refuse_file(self.out)
-        model = self._model(secrets.randbits(32) if self.seed is None else self.seed)
+        seed = secrets.randbits(32) if self.seed is None else self.seed
+        model = self._model(seed, self.options["cv"])
         data = load_input(
             self.file,
             self.dataset,
@@ -113,8 +118,14 @@ class Job:
             decimal=self.decimal,
             missing="keep" if _takes_missing(model) else "error",
         )
-        cv, scoring = self.options["cv"], self.options["scoring"]
-        check_folds(data.table, outer_folds=self.outer_folds, cv=cv, scoring=scoring)
+        folds = folds_of(
+            data.table,
+            outer=self.outer_folds,
+            inner=self.cv,
+            shuffle=self.shuffle,
+            scoring=self.options["scoring"],
+        )
+        model = self._model(seed, folds.inner)
         features = read_features(self.options, data)
         parameters = {self._entry.options[option]: value for option, value in features.items()}
         model.named_steps["selector"].set_params(**parameters)
@@ -125,11 +136,11 @@ class Job:
         if self.progress is None:
             say(data.summary())
         warn_of_doubts(data)
-        warn_of_small_classes(data, outer_folds=self.outer_folds, cv=cv)
+        warn_of_small_classes(data, outer_folds=folds.outer, cv=folds.inner)
         with warnings.catch_warnings():
             # Said above, once and by name; scikit-learn says it again in every fold.
             warnings.filterwarnings("ignore", message="The least populated class")
-            return self._search(model, data)
+            return self._search(model, data, folds)
 
     @property
     def _entry(self) -> Method:
@@ -138,8 +149,7 @@ class Job:
     def _check_options(self) -> None:
         """Refuse what no data could make right."""
         chosen = self.options
-        if self.outer_folds == 1:
-            raise ValueError("--outer-folds must be 0 (none) or at least 2, got 1")
+        refuse_folds(outer=self.outer_folds, outer_repeats=self.outer_repeats, shuffle=self.shuffle)
         limit = chosen.get("max-time")
         if limit is not None and not 0.0 < limit < math.inf:
             raise ValueError(
@@ -155,7 +165,7 @@ class Job:
         self._entry.check_start(chosen.get("start"))
         _check_scoring(chosen["scoring"])
 
-    def _model(self, seed: int) -> Any:
+    def _model(self, seed: int, cv: int) -> Any:
         """Return the unfitted selector, in a pipeline where the columns are scaled."""
         from sklearn.pipeline import Pipeline
         from sklearn.preprocessing import StandardScaler
@@ -165,7 +175,8 @@ class Job:
         if start is not None and is_file_of_names(start):
             later["start"] = None
         selector = self._entry.make(
-            {**self.options, **later},
+            {**self.options, **later, "cv": cv},
+            folds_from=seed if self.shuffle else None,
             random_state=seed,
             n_jobs=self.n_jobs,
             checkpoint=None if self.checkpoint is None else str(self.checkpoint),
@@ -174,17 +185,24 @@ class Job:
         scaler = [("scaler", StandardScaler())] if self.options["scale"] == "standard" else []
         return Pipeline([*scaler, ("selector", selector)])
 
-    def _search(self, model: Any, data: JobInput) -> FinishedJob:
+    def _rounds(self, folds: Folds) -> int:
+        """How often the outer folds are drawn."""
+        return folds.rounds or self.outer_repeats or 1
+
+    def _search(self, model: Any, data: JobInput, folds: Folds) -> FinishedJob:
         selector = model.named_steps["selector"]
         nested = stop = seconds = None
         start = time.perf_counter()
         try:
             with said_once():
-                with how_long(self.outer_folds), kernel_said(self.progress is None):
+                with (
+                    how_long(folds.outer * self._rounds(folds)),
+                    kernel_said(self.progress is None),
+                ):
                     model.fit(data.X, data.y, selector__groups=data.table.groups)
                 seconds = time.perf_counter() - start
-                if self.outer_folds:
-                    nested = self._outer_folds(model, data, selector.random_state)
+                if folds.outer:
+                    nested = self._outer_folds(model, data, folds)
         except KeyboardInterrupt as error:
             if not hasattr(selector, "support_"):
                 raise
@@ -200,6 +218,8 @@ class Job:
             support=np.asarray(selector.support_),
             seconds=seconds,
             nested=nested,
+            folds=folds.text(self._rounds(folds)),
+            inner=folds.inner_text(self.options["repeats"], is_drawn=self._entry.is_fresh),
             interrupted=stop is not None,
             seed=selector.random_state,
             is_sized=self.options.get("n-features") is not None,
@@ -214,19 +234,20 @@ class Job:
             folds=None if nested is None else nested.folds,
             n_jobs=self.n_jobs,
         )
-        record = self._record(selector, data, outcome)
+        record = self._record(selector, data, outcome, folds)
         record["substitutes"] = statistics.substitutes_record(data.names)
         return FinishedJob(
             self, outcome, record, history_of(selector), stop, data.table.sample_names, statistics
         )
 
-    def _outer_folds(self, model: Any, data: JobInput, seed: int) -> Any:
+    def _outer_folds(self, model: Any, data: JobInput, folds: Folds) -> Any:
         from bitsieve.evaluation import nested_cross_validate
 
+        rounds = self._rounds(folds)
         if self.progress is None and sys.stderr.isatty():
             sys.stderr.write(
-                f"Repeating the selection in {self.outer_folds} outer folds for the honest "
-                "number.\n"
+                f"Repeating the selection in {folds.outer * rounds} outer folds for the honest "
+                f"number ({folds.text(rounds)}).\n"
             )
         with warnings.catch_warnings():  # said of all samples by the search
             warnings.simplefilter("ignore", DuplicateSamplesWarning)
@@ -235,27 +256,29 @@ class Job:
                 None,
                 data.X,
                 data.y,
-                cv=self.outer_folds,
+                **folds.options(rounds),
                 scoring=self.options["scoring"],
                 groups=data.table.groups,
-                random_state=seed,
+                random_state=model.named_steps["selector"].random_state,
             )
 
-    def _record(self, selector: Any, data: JobInput, outcome: Outcome) -> dict[str, Any]:
+    def _record(
+        self, selector: Any, data: JobInput, outcome: Outcome, folds: Folds
+    ) -> dict[str, Any]:
         """Return everything that run.json holds."""
         parameters = parameters_of(self)
         options = parameters.pop("options")
         parameters |= {_PARAMETERS.get(o, o.replace("-", "_")): v for o, v in options.items()}
+        parameters |= {"cv": folds.inner, "outer_folds": folds.outer}
         parameters["seed"] = selector.random_state
         return {
             **record_of(data, self._repeat(selector.random_state), outcome.interrupted),
             "parameters": parameters,
             "selector": selector.get_params(deep=False),
             "seed": selector.random_state,
-            "outer_cv": {
-                "n_folds": self.outer_folds,
-                "splitter": f"Stratified{'' if self.groups is None else 'Group'}KFold",
-            },
+            **folds.record(
+                self._rounds(folds), self.options["repeats"], is_drawn=self._entry.is_fresh
+            ),
             "results": outcome.results(),
             "statements": outcome.sentences(),
             "files": [str(self.out / name) for name in _files(outcome)],
@@ -274,10 +297,14 @@ class Job:
             "decimal": None if self.decimal == "." else self.decimal,
             "method": self.method,
             **{option: _as_typed(value) for option, value in self.options.items()},
-            "outer-folds": self.outer_folds,
+            "cv": self.options["cv"] if self.groups is None else self.cv,
+            "outer-folds": 5
+            if self.outer_folds is None and self.groups is None
+            else self.outer_folds,
+            "outer-repeats": self.outer_repeats,
             "seed": seed,
         }
-        return command_of("select", self.file, options)
+        return command_of("select", self.file, options) + ("" if self.shuffle else " --no-shuffle")
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,6 +42,8 @@ class Method:
         Further parameters of the selector.
     starts : tuple of str
         Words that ``--start`` takes besides the names of filters.
+    is_fresh : bool
+        Whether it draws new inner folds as it goes, rather than keep one set of them.
     has_range : bool
         Whether ``--n-features`` may be a range, which is then a pair for the selector.
     adapt : callable or None
@@ -59,6 +61,7 @@ class Method:
     defaults: Mapping[str, object] = field(default_factory=dict)
     settings: Mapping[str, object] = field(default_factory=dict)
     starts: tuple[str, ...] = ()
+    is_fresh: bool = False
     has_range: bool = False
     adapt: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     instead: Mapping[str, str] = field(default_factory=dict)
@@ -132,32 +135,53 @@ class Method:
                 f"{closest(text, known)}"
             ) from None
 
-    def chosen(self, typed: Mapping[str, Any]) -> dict[str, Any]:
+    def chosen(self, typed: Mapping[str, Any], *, shuffle: bool = True) -> dict[str, Any]:
         """Return what its options are: as typed, else its defaults, else None.
 
         Parameters
         ----------
         typed : mapping of str to object
             Options of any method, None where they were not typed.
+        shuffle : bool, default True
+            False where inner folds that are kept stay in the order of the samples.
+
+        Raises
+        ------
+        ValueError
+            For repeats of folds that are not shuffled.
 
         Examples
         --------
         >>> method_by_name("bspsa").chosen({"scale": None, "max-iter": 5})["scale"]
         'standard'
+        >>> [method_by_name("fixed").chosen({}, shuffle=one)["repeats"] for one in (True, False)]
+        [5, 1]
         """
-        found = {}
+        found: dict[str, Any] = {}
+        if not shuffle and not self.is_fresh:
+            if (typed.get("repeats") or 1) > 1:
+                raise ValueError(
+                    f"--repeats {typed['repeats']} repeats inner folds, which are all the same "
+                    "with --no-shuffle: leave one of them out"
+                )
+            typed = {**typed, "repeats": 1}
         for option in (*self.options, *_OF_ALL):
             value = typed.get(option)
             found[option] = self.defaults.get(option) if value is None else value
         return found
 
-    def make(self, chosen: Mapping[str, Any], **surroundings: Any) -> Any:
+    def make(
+        self, chosen: Mapping[str, Any], *, folds_from: int | None = None, **surroundings: Any
+    ) -> Any:
         """Return the unfitted selector.
 
         Parameters
         ----------
         chosen : mapping of str to object
             Of :meth:`chosen`; what is None is left to the constructor.
+        folds_from : int or None, default None
+            The seed that inner folds which are kept are shuffled from; None leaves them in the
+            order of the samples.
         **surroundings
             Parameters that are no options of a method, such as ``random_state``.
 
@@ -177,6 +201,13 @@ class Method:
                 parameters[parameter] = value if convert is None else convert(value)
         if self.adapt is not None:
             parameters = self.adapt(parameters)
+        if folds_from is not None and not self.is_fresh:
+            from bitsieve.fitness import ShuffledFolds
+
+            n_repeats = parameters.get("n_repeats", 1)
+            parameters["cv"] = ShuffledFolds(parameters["cv"], n_repeats, folds_from)
+            if "n_repeats" in parameters:
+                parameters["n_repeats"] = 1
         return getattr(bitsieve, self.selector)(**parameters)
 
 
@@ -194,6 +225,7 @@ _MEANING: dict[str, Callable[[Any], Any]] = {
     "estimator": _estimator,
     "patience": lambda count: count or None,
     "step": lambda step: int(step) if float(step).is_integer() else step,
+    "size-rule": lambda rule: rule.replace("-", "_"),
 }
 
 #: Options of every search.
@@ -228,13 +260,19 @@ _OF_AUTO = {
     "quick": "",
     "thorough": "",
     "time": "--max-time limits each search, in seconds",
-    "outer-repeats": "",
     "restrict": "--forbidden @FILE leaves features out",
     "external": "",
     "covariates": "",
 }
 _FEWER = "--max-evaluations says how many subsets are measured"
-_SEQUENTIAL = {**SEARCHES, **_START, "patience": "patience"}
+_SEQUENTIAL = {
+    **SEARCHES,
+    **_START,
+    "direction": "direction",
+    "step": "step",
+    "size-rule": "size_rule",
+    "patience": "patience",
+}
 _BY_SIZE = {
     **_OF_AUTO,
     "restarts": "nothing in it is random",
@@ -243,8 +281,15 @@ _BY_SIZE = {
 _PLANNED = "--quick, --thorough and --time say how much is compared"
 
 
+def _either_direction(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Without a size features are added while that gains, and dropped while it does not cost."""
+    if parameters.get("direction") == "backward":
+        return {**parameters, "tol": 0.0}
+    return parameters
+
+
 def _sizes_compared(parameters: dict[str, Any]) -> dict[str, Any]:
-    """An elimination compares sizes, one too, on one set of folds, and stores nothing."""
+    """An elimination compares sizes, one too, on one set of folds."""
     from sklearn.base import clone
 
     kept = {name: value for name, value in parameters.items() if name not in _NOT_OF_RFE}
@@ -259,15 +304,13 @@ def _sizes_compared(parameters: dict[str, Any]) -> dict[str, Any]:
             f"--estimator: {type(tiny).__name__} has neither coefficients nor importances, by "
             "which --method rfe drops features: give svm, ridge, logistic, lda or tree"
         )
-    if parameters.get("checkpoint") is not None:
-        raise ValueError("--checkpoint is not for --method rfe, which stores nothing: leave it out")
     size = parameters.get("n_features_to_select")
     several = size is None or isinstance(size, tuple)
     kept["n_features_to_select"] = (size or "auto") if several else (size, size)
     return kept
 
 
-_NOT_OF_RFE = ("n_repeats", "checkpoint", "progress")
+_NOT_OF_RFE = ("n_repeats", "progress")
 
 #: The methods of the command, the default first.
 METHODS = (
@@ -290,6 +333,9 @@ METHODS = (
             "max-time": "--time 5m plans a run of that length",
             "patience": _PLANNED,
             "step": "--selectors rfe compares recursive elimination",
+            "direction": "auto ranks features",
+            "kicks": _PLANNED,
+            "size-rule": "--parsimony 1 takes the smallest panel within a standard error",
         },
     ),
     Method(
@@ -300,6 +346,7 @@ METHODS = (
             **SEARCHES, **_RESTARTS, **_START, "max-iter": "max_iter", "patience": "patience",
         },
         defaults=_DEFAULTS,
+        is_fresh=True,
         starts=("random",),
         instead={
             **_OF_AUTO,
@@ -326,7 +373,7 @@ METHODS = (
         name="fixed",
         does="exchanges features of a panel of one size, from a filter's best on",
         selector="FixedSizeSearch",
-        options={**SEARCHES, **_RESTARTS, **_START},
+        options={**SEARCHES, **_RESTARTS, **_START, "kicks": "n_kicks"},
         defaults={**_ON_FIXED_FOLDS, "repeats": 5},
         starts=("random",),
         instead={
@@ -362,6 +409,7 @@ METHODS = (
         selector="RandomSearch",
         options={**SEARCHES, "patience": "patience"},
         defaults=_DEFAULTS,
+        is_fresh=True,
         has_range=True,
         instead={
             **_OF_AUTO,
@@ -374,13 +422,15 @@ METHODS = (
     ),
     Method(
         name="sequential",
-        does="adds the best feature, up to --n-features or while the score gains 0.001",
+        does="adds the best feature, up to --n-features or while the score gains 0.001, or drops "
+        "the worst",
         selector="SequentialFeatureSelector",
         aliases=("sfs",),
         options=_SEQUENTIAL,
         defaults=_ON_FIXED_FOLDS,
         settings={"tol": 0.001},
         has_range=True,
+        adapt=_either_direction,
         instead=_BY_SIZE,
     ),
     Method(
@@ -392,6 +442,7 @@ METHODS = (
         defaults=_ON_FIXED_FOLDS,
         settings={"tol": 0.001, "floating": True},
         has_range=True,
+        adapt=_either_direction,
         instead=_BY_SIZE,
     ),
     Method(
@@ -400,7 +451,8 @@ METHODS = (
         selector="RecursiveFeatureElimination",
         options={
             "estimator": "estimator", "scale": "", "n-features": "n_features_to_select",
-            "step": "step", "forced": "forced_features", "forbidden": "forbidden_features",
+            "step": "step", "size-rule": "size_rule", "forced": "forced_features",
+            "forbidden": "forbidden_features",
         },
         defaults={**_ON_FIXED_FOLDS, "estimator": "svm"},
         has_range=True,

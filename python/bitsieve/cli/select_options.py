@@ -21,6 +21,20 @@ class Scale(StrEnum):
     none = "none"
 
 
+class Direction(StrEnum):
+    """Whether features are added or dropped."""
+
+    forward = "forward"
+    backward = "backward"
+
+
+class SizeRule(StrEnum):
+    """Which size of a range is taken."""
+
+    best = "best"
+    one_standard_error = "one-standard-error"
+
+
 class Combine(StrEnum):
     """What predicts: the best candidate, or the vote of the best ones."""
 
@@ -201,8 +215,8 @@ InnerFolds = Annotated[
     int | None,
     typer.Option(
         min=2,
-        help="Folds of the inner cross-validation, 5 if not given: stratified, drawn anew for "
-        "each repeat.",
+        help="Folds of the inner cross-validation, 5 if not given: stratified, shuffled from the "
+        "seed, drawn anew for each repeat.",
     ),
 ]
 InnerRepeats = Annotated[
@@ -218,8 +232,26 @@ OuterFolds = Annotated[
     typer.Option(
         min=0,
         help="Outer folds of the nested cross-validation (honest error), 5 if not given: "
-        "stratified; drawn from the seed (auto) or in the order of the samples, as cv=5 in Python "
-        "(searches); 0 for none. With auto and 3 to 10 groups: one group each, if not given.",
+        "stratified, shuffled from the seed, the same for every method; 0 for none. With 3 to 10 "
+        "groups: one group each, if not given.",
+    ),
+]
+OuterRepeats = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="How often the outer folds are drawn, the first ones the same however often; by the "
+        "plan (2; auto) or 1 (searches) if not given.",
+    ),
+]
+NoShuffle = Annotated[
+    bool,
+    typer.Option(
+        "--no-shuffle",
+        help="Leave the outer folds, and inner ones that a search keeps, in the order of the "
+        "file, as cv=5 in Python: for samples in the order of time or batch, where neighbors are "
+        "alike and a shuffled error would be too good. Where batches are known, --groups is "
+        "better.",
     ),
 ]
 Seed = Annotated[
@@ -295,13 +327,6 @@ PlannedTime = Annotated[
         rich_help_panel=_OF_AUTO,
     ),
 ]  # fmt: skip
-OuterRepeats = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="How often the outer folds are drawn; by the plan (2) if not given.",
-        rich_help_panel=_OF_AUTO,
-    ),
-]  # fmt: skip
 Restrict = Annotated[
     Path | None,
     typer.Option(
@@ -354,8 +379,33 @@ NFeatures = Annotated[
 Step = Annotated[
     float | None,
     typer.Option(
-        help="Features that a step drops, or a share of all of them such as 0.1; 1 if not given"
-        f"{_takers('step')}. Sizes that it does not come by are not compared.",
+        help="Features that a step drops or adds, or a share of all of them such as 0.1; 1 if not "
+        f"given{_takers('step')}. Sizes that it does not come by are not compared.",
+        rich_help_panel=_OF_SEARCHES,
+    ),
+]
+DirectionOption = Annotated[
+    Direction | None,
+    typer.Option(
+        help="Whether features are added to none, or dropped from all, without --n-features while "
+        f"the score does not fall; forward if not given{_takers('direction')}.",
+        rich_help_panel=_OF_SEARCHES,
+    ),
+]
+SizeRuleOption = Annotated[
+    SizeRule | None,
+    typer.Option(
+        help="Which size of a range is taken: the best, or the smallest within one standard error "
+        f"of it; best if not given{_takers('size-rule')}.",
+        rich_help_panel=_OF_SEARCHES,
+    ),
+]
+Kicks = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="How often a search that has ended exchanges a fifth of its panel at random and goes "
+        f"on from there; 0 if not given{_takers('kicks')}.",
         rich_help_panel=_OF_SEARCHES,
     ),
 ]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 from bitsieve._errors import duration
-from bitsieve.cli.errors import give_up
+from bitsieve.cli.errors import give_up, in_options
 
 __all__ = ["console_of_stdout", "how_long", "kernel_said", "plain_warnings", "rendered", "say"]
 
@@ -58,14 +58,15 @@ def rendered(console: Console, *parts: Any) -> str:
 def plain_warnings(ignore: type[Warning] | None = None) -> Iterator[None]:
     """Show each warning once, on one line of stderr, while a job runs; those to ignore never.
 
-    What a message quotes from a file is shown as :func:`bitsieve.report.printable` does.
+    Parameters are named by the options that the user typed, and what a message quotes from a file
+    is shown as :func:`bitsieve.report.printable` does.
     """
     from bitsieve.report.outcome import printable  # takes numpy along, which --help does without
 
     seen: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        text = " ".join(str(message).split())
+        text = in_options(" ".join(str(message).split()))
         if text not in seen:
             seen.add(text)
             with suppress(OSError):  # no reader
@@ -109,13 +110,19 @@ def how_long(outer_folds: int) -> Iterator[None]:
         How often the search will be repeated.
     """
 
+    is_said = False  # a search that says it before it starts says it again on its way
+
     def hear(record: logging.LogRecord) -> None:
+        nonlocal is_said
         seconds = getattr(record, "search_seconds", None)
-        if seconds is None:
+        if seconds is None or is_said:
             return
         whole = seconds * (1 + outer_folds)
         if whole >= _LONG or sys.stderr.isatty():
-            line = f"At most about {duration(seconds)} for this search"
+            is_said = True
+            bound = getattr(record, "search_bound", "at most")
+            about = "About" if bound == "about" else f"{bound.capitalize()} about"
+            line = f"{about} {duration(seconds)} for this search"
             if outer_folds:
                 line += f", {duration(whole)} with {outer_folds} outer folds"
             with suppress(OSError):  # no reader

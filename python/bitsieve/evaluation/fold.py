@@ -136,8 +136,10 @@ class Procedure:
             claimed_by = getattr(claims[-1], "scoring_", None)
             best = float(claims[-1].best_score_)
             observed = float(getattr(claims[-1], "best_observed_score_", best))
-            # A selector that predicts itself chose by that score.
-            remeasured = float("nan") if itself and observed == best else best
+            # One that tells no other score than it chose by measured nothing again; nor did a
+            # selector that predicts itself.
+            again = hasattr(claims[-1], "best_observed_score_")
+            remeasured = best if again and not (itself and observed == best) else float("nan")
         return FoldScores(
             honest=score_of(scorer, model, outputs, X_test, y_test),
             full=full,

@@ -88,10 +88,9 @@ def nested_cross_validate(
         Outer folds, as in :func:`sklearn.model_selection.cross_val_score`: an int means
         stratified folds for a classifier and plain ones for a regressor, unshuffled, of whole
         groups with ``groups`` (``StratifiedGroupKFold``, ``GroupKFold``). The command line's
-        ``--outer-folds`` means the same. Where the order of the samples has a meaning, give
-        ``StratifiedKFold(5, shuffle=True, random_state=0)``. Splits that train on what they
-        test, and splits that are listed twice, are refused. A ``RepeatedStratifiedKFold`` gives
-        several rounds.
+        ``--outer-folds`` are shuffled: they are those of ``n_repeats=1``. Splits that train on what
+        they test, and splits that are listed twice, are refused. A ``RepeatedStratifiedKFold``
+        gives several rounds.
     n_repeats : int or None, default None
         Rounds of a number of outer folds, shuffled, stratified and of whole groups likewise, and
         drawn from ``random_state``, as ``RepeatedStratifiedKFold`` does. None means one round that

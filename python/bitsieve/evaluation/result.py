@@ -48,8 +48,9 @@ class NestedResult:
         ``DummyClassifier("prior")`` or ``DummyRegressor()``, same folds.
     observed_scores, remeasured_scores : float64 arrays of shape (n_folds,)
         What the search claimed inside each fold (``best_observed_score_``, ``best_score_``); NaN
-        where the selector has no such attribute. The ``best_score_`` of a selector that predicts
-        itself is what it chose by: observed, not re-measured.
+        where the selector has no such attribute. The ``best_score_`` of one that predicts itself,
+        or has no ``best_observed_score_`` beside it, is what it chose by: observed, not measured
+        again.
     optimism, remeasured_optimism : float
         Mean claimed score minus mean honest score. The claim is the best that the search saw,
         maybe of another selection than the one it returned. NaN where nothing was claimed, or

@@ -20,6 +20,7 @@ from bitsieve.fitness.knn import KnnFitness
 from bitsieve.fitness.metrics import balanced_error_rate, cost_scorer, mean_cost
 from bitsieve.fitness.options import FitnessOptions, Problem
 from bitsieve.fitness.registry import Kernel, kernels, register_kernel
+from bitsieve.fitness.shuffled import ShuffledFolds
 
 __all__ = [
     "CompiledFitness",
@@ -29,6 +30,7 @@ __all__ = [
     "Kernel",
     "KnnFitness",
     "Problem",
+    "ShuffledFolds",
     "balanced_error_rate",
     "compile",
     "cost_scorer",

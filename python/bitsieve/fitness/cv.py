@@ -17,6 +17,7 @@ from bitsieve.data.groups import (
     group_values,
     refuse_missing_groups,
 )
+from bitsieve.fitness.shuffled import ShuffledFolds
 from bitsieve.fitness.splits import FixedSplits, FreshFolds, Index
 
 __all__ = ["make_splits"]
@@ -38,7 +39,7 @@ def make_splits(
 
     A number of folds means stratified folds for classes and plain ones for numbers, of whole
     groups where there are groups. Fixed and unrepeated they are scikit-learn's, unshuffled;
-    repeated or fresh ones are drawn from the seed.
+    repeated or fresh ones are drawn from the seed. :class:`ShuffledFolds` are drawn from their own.
 
     Raises
     ------
@@ -123,6 +124,8 @@ def _as_fresh(
         n_folds = int(cv)
         if n_folds < 2:
             raise ValueError(f"cv must be at least 2 folds, got {n_folds}")
+    elif isinstance(cv, ShuffledFolds):
+        n_folds, n_repeats = cv.n_folds, n_repeats * cv.n_repeats
     elif type(cv) in (KFold, StratifiedKFold):
         n_folds, stratify, groups = cv.n_splits, type(cv) is StratifiedKFold, None
     elif type(cv) in (GroupKFold, StratifiedGroupKFold):
@@ -192,6 +195,13 @@ def _check_folds(fresh: FreshFolds, classes: NDArray[Any] | None) -> None:
         )
 
 
+def _shuffled_text(fresh: FreshFolds) -> str:
+    kind = "" if fresh.strata is None else " stratified"
+    rounds = f" {fresh.n_repeats} x" if fresh.n_repeats > 1 else ""
+    whole = "" if fresh.groups is None else " of whole groups"
+    return f"shuffled{kind}{rounds} {fresh.n_folds}-fold{whole}"
+
+
 def _fixed(
     cv: Any,
     X: Any,
@@ -232,18 +242,25 @@ def _fixed(
             f"n_repeats={n_repeats} repeats a number of folds; with {_name(cv)} use a repeated "
             f"splitter, for example RepeatedStratifiedKFold, and leave n_repeats at 1"
         )
+    elif isinstance(cv, ShuffledFolds):
+        assert fresh is not None
+        splitter, text = None, _shuffled_text(fresh)
     else:
         splitter = check_cv(cv, y, classifier=codes is not None)
         text = type(splitter).__name__
     with warnings.catch_warnings():
         if fresh is not None:  # said already, with the classes' names
             warnings.filterwarnings("ignore", message="The least populated class")
-        pairs = [
-            (_indices(train), _indices(test))
-            for train, test in splitter.split(
-                X, y, None if fresh is not None and fresh.groups is None else groups
-            )
-        ]
+        pairs = (
+            fresh.splits(key_of(cv.random_state))
+            if splitter is None and fresh is not None
+            else [
+                (_indices(train), _indices(test))
+                for train, test in splitter.split(
+                    X, y, None if fresh is not None and fresh.groups is None else groups
+                )
+            ]
+        )
     if not pairs:
         raise ValueError(f"{_name(cv)} gave no splits")
     for k, (train, test) in enumerate(pairs):

@@ -58,6 +58,8 @@ class Outcome:
     stop_reason : dict of str to object
     nested : NestedResult or None
         The outer folds; None where there were none.
+    folds, inner : str
+        What those and the inner folds are, in plain words.
     interrupted : bool
         Whether the job was stopped before its end.
     best_observed : float or None
@@ -104,6 +106,8 @@ class Outcome:
     seconds: float
     stop_reason: dict[str, Any] = field(default_factory=dict)
     nested: NestedResult | None = None
+    folds: str = ""
+    inner: str = ""
     interrupted: bool = False
     best_observed: float | None = None
     n_final_evaluations: int = 0
@@ -212,7 +216,8 @@ class Outcome:
         if self.copies is None:
             said.append(
                 f"Only the honest {what} may be published: {honest}, from {self.nested.n_folds} "
-                "outer folds whose test samples neither the selection nor the estimator saw."
+                f"outer folds{f' ({self.folds})' if self.folds else ''} whose test samples "
+                "neither the selection nor the estimator saw."
             )
         else:
             said.append(

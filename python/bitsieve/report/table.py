@@ -92,6 +92,10 @@ def _restarts(outcome: Outcome) -> tuple[str, str, str]:
     )
 
 
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
     """Return what, value, and what the value is, of each row of the table."""
     names, what, nested = outcome.selected_names, outcome.measure, outcome.nested
@@ -100,15 +104,16 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
     another = outcome.best_of_another
     beside = "" if another is None else f" ({outcome.shown(another)} of another panel)"
     all_of_them = f"all {counted(len(outcome.names))}" if len(outcome.names) > 1 else "the feature"
+    inner = f" ({outcome.inner})" if outcome.inner else ""
     rows = [
         ("panel", f"{len(names):,} of {len(outcome.names):,}", first + more or "no feature"),
         (
             f"observed {what}",
             outcome.shown(outcome.observed),
-            "inner cross-validation, the elimination repeated in each fold, at the best size; "
-            "optimistic"
+            f"inner cross-validation{inner}, the elimination repeated in each fold, at the best "
+            "size; optimistic"
             if outcome.remeasured is None
-            else f"apparent {what}: best inner cross-validation of it{beside}; optimistic",
+            else f"apparent {what}: best inner cross-validation{inner} of it{beside}; optimistic",
         ),
     ]
     if outcome.remeasured is not None:
@@ -126,7 +131,8 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
             (
                 f"honest {what}",
                 outcome.shown(nested.score),
-                f"nested cross-validation: {nested.n_folds} outer folds, {outcome.interval_text()}",
+                f"nested cross-validation: {outcome.folds or f'{nested.n_folds} outer folds'}, "
+                f"{outcome.interval_text()}",
             ),
             (
                 f"full-set {what}",
@@ -166,10 +172,13 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
         best = "one" if outcome.n_finalists == 1 else f"{outcome.n_finalists}"
         again = f" + {outcome.n_final_evaluations:,} to measure the best {best} again"
     by = "" if outcome.fallback_reason is None else " by scikit-learn, without a kernel"
+    did, measured, step = "search", "evaluation", "iteration"
+    if outcome.remeasured is None:
+        did, measured, step = "elimination", "size", "step"
     spent = (
-        f"search {outcome.seconds:.1f} s{by} ({outcome.n_evaluations:,} "
-        f"evaluation{'' if outcome.n_evaluations == 1 else 's'}, "
-        f"{outcome.n_iterations:,} iteration{'' if outcome.n_iterations == 1 else 's'}{again})"
+        f"{did} {outcome.seconds:.1f} s{by} ({_counted(outcome.n_evaluations, measured)}"
+        f"{' compared' if did == 'elimination' else ''}, "
+        f"{_counted(outcome.n_iterations, step)}{again})"
     )
     rows.append(
         (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from bitsieve.masks import Masks
 
 __all__ = ["Archive", "Entry"]
+
+_RANK = attrgetter("rank")  # a max or a sort by it is most of what a new mask costs
 
 
 @dataclass(slots=True)
@@ -25,11 +28,15 @@ class Entry:
     n_selected: int
     iteration: int
     evaluation: int
+    rank: tuple[float, int, int] = field(init=False)
 
-    @property
-    def rank(self) -> tuple[float, int, int]:
-        """Sort key, best first: the higher score, then fewer features, then the earlier."""
-        return (-self.best, self.n_selected, self.evaluation)
+    def __post_init__(self) -> None:
+        self.raise_to(self.best)
+
+    def raise_to(self, score: float) -> None:
+        """Set the best score, and the sort key: the higher, then fewer features, the earlier."""
+        self.best = score
+        self.rank = (-score, self.n_selected, self.evaluation)
 
 
 class Archive:
@@ -65,7 +72,7 @@ class Archive:
             entry.total += score
             entry.count += 1
             if score > entry.best:
-                entry.best = score
+                entry.raise_to(score)
                 self._worst = None
         else:
             entry = Entry(key, score, score, 1, n_selected, iteration, evaluation)
@@ -80,7 +87,7 @@ class Archive:
             self._entries[entry.key] = entry
             return
         if self._worst is None:
-            self._worst = max(self._entries.values(), key=lambda e: e.rank)
+            self._worst = max(self._entries.values(), key=_RANK)
         if entry.rank < self._worst.rank:
             del self._entries[self._worst.key]
             self._entries[entry.key] = entry
@@ -88,7 +95,7 @@ class Archive:
 
     def ranked(self, n: int) -> list[Entry]:
         """The ``n`` best, best first."""
-        return sorted(self._entries.values(), key=lambda e: e.rank)[:n]
+        return sorted(self._entries.values(), key=_RANK)[:n]
 
     def masks(self, entries: list[Entry]) -> Masks:
         """The masks of some entries, in their order."""

@@ -6,11 +6,19 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bitsieve import _core
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Scores
 
-__all__ = ["are_same", "check_asked", "check_parameters_of_state", "check_told"]
+__all__ = [
+    "are_same",
+    "check_asked",
+    "check_parameters_of_state",
+    "check_told",
+    "features_of_state",
+]
 
 
 def are_same(a: Masks, b: Masks) -> bool:
@@ -68,11 +76,11 @@ def check_told(asked: Masks | None, masks: Masks, scores: Scores) -> Scores:
         If the masks are others, or there is not one finite score for each.
     """
     n_masks = len(check_asked(asked, masks))
-    values = np.asarray(scores, dtype=np.float64)
+    values = np.ascontiguousarray(scores, dtype=np.float64)
     if values.shape != (n_masks,):
         got = len(values) if values.ndim == 1 else f"shape {values.shape}"
         raise ValueError(f"tell needs one score a mask, {n_masks}, got {got}")
-    if not np.isfinite(values).all():
+    if not _core.all_finite(values):
         bad = int(np.flatnonzero(~np.isfinite(values))[0])
         raise ValueError(f"scores must be finite, got {values[bad]} for mask {bad} of the ask")
     return values
@@ -108,3 +116,19 @@ def check_parameters_of_state(
             raise ValueError(f"the state is of a search with another {name}")
         if given == given or value == value:
             raise ValueError(f"the state is of a search with {name}={given}, this one has {value}")
+
+
+def features_of_state(state: Mapping[str, Any], name: str, n_features: int) -> NDArray[np.int64]:
+    """Return the features that an entry of a state lists.
+
+    Raises
+    ------
+    ValueError
+        If it is no list of features.
+    """
+    features = np.array(state[name], dtype=np.int64)
+    if features.ndim != 1 or (
+        features.size and not 0 <= features.min() <= features.max() < n_features
+    ):
+        raise ValueError(f"the state's {name} holds no features")
+    return features

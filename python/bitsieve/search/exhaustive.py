@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._checks import check_int
+from bitsieve._errors import TooManySubsets
 from bitsieve.masks import Masks
 from bitsieve.search.checks import check_parameters_of_state, check_told
 from bitsieve.search.protocol import Scores, State
+from bitsieve.search.sizes import size_range
 
 __all__ = ["ExhaustiveMaskSearch"]
 
@@ -72,23 +74,18 @@ class ExhaustiveMaskSearch:
         n_asked: int = 1024,
     ) -> None:
         self._n_features = check_int("n_features", n_features, 1)
-        most = self._n_features if max_size is None else check_int("max_size", max_size, 1)
-        least = check_int("min_size", min_size, 1)
-        if not least <= most <= self._n_features:
-            raise ValueError(
-                f"sizes must be 1 <= min_size <= max_size <= {self._n_features} features, got "
-                f"min_size={least} and max_size={most}"
-            )
+        least, most = size_range(self._n_features, min_size, max_size)
         self._min_size, self._max_size = least, most
         self._n_asked = check_int("n_asked", n_asked, 1)
         self._sizes: list[int] = []
         for size in range(least, most + 1):
             self._sizes.append(math.comb(self._n_features, size))
             if sum(self._sizes) > _MOST_SUBSETS:
-                raise ValueError(
+                raise TooManySubsets(
                     f"subsets of {least} to {most} of {self._n_features} features are too many for "
                     f"an exhaustive search, which takes {_MOST_SUBSETS:,} at most (all of 25 "
-                    "features): allow smaller sizes alone, or search with another method"
+                    "features)",
+                    size - 1 if size > least else 0,
                 )
         self._total = sum(self._sizes)
         self._is_gray = least == 1 and most == self._n_features
@@ -144,6 +141,10 @@ class ExhaustiveMaskSearch:
     def stop(self) -> dict[str, object]:
         """Return ``{"subsets": n}`` once all n have been measured."""
         return {"subsets": self._total} if self._done == self._total else {}
+
+    def evaluations_left(self) -> tuple[int, str]:
+        """Return how many subsets are to be measured yet, and that these are all."""
+        return self._total - self._done, "at most"
 
     def _parameters(self) -> dict[str, int]:
         return {

@@ -9,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitsieve._checks import check_choice, check_int, check_number, is_whole
+from bitsieve._checks import check_choice, check_int, check_number
 from bitsieve._checks import seed as check_seed
 from bitsieve._random import Random, Stream
 from bitsieve.masks import Masks
-from bitsieve.search.checks import check_parameters_of_state, check_told
+from bitsieve.search.checks import check_parameters_of_state, check_told, features_of_state
 from bitsieve.search.protocol import Scores, State
 from bitsieve.search.starts import members_of, vector
-from bitsieve.search.swaps import Best, Pairs
+from bitsieve.search.swaps import Best, Pairs, Ranked, swaps_of_a_kick
 
 __all__ = ["FixedSizeMaskSearch", "Moves"]
 
@@ -25,7 +25,6 @@ Positions = NDArray[np.int64]
 
 _MOVES = ("swaps", "best_pairs")
 _PHASES = ("measure", "adds", "drops", "swaps", "ended")
-_NONE: Positions = np.empty(0, np.int64)
 
 
 class FixedSizeMaskSearch:
@@ -121,7 +120,7 @@ class FixedSizeMaskSearch:
             self._n_candidates = check_int("n_candidates", n_candidates, 1)
         self._tol = check_number("tol", tol, 0, closed="left")
         self._n_kicks = check_int("n_kicks", n_kicks, 0)
-        self._kick_size = _swaps_of_a_kick(kick_size, self._size)
+        self._kick_size = swaps_of_a_kick(kick_size, self._size)
         self._n_asked = check_int("n_asked", n_asked, 1)
         self._order: Positions | None = None  # the features that may come, the first first
         self._begin()
@@ -144,7 +143,7 @@ class FixedSizeMaskSearch:
         """Forget what the pass over the mask at hand has found."""
         self._part = 0
         self._found = Best()
-        self._adds, self._drops = (_NONE, np.empty(0)), (_NONE, np.empty(0))
+        self._adds = self._drops = Ranked()
         self._lists: tuple[Positions, Positions] | None = None
 
     # -- what a search offers ------------------------------------------------------------------
@@ -256,14 +255,11 @@ class FixedSizeMaskSearch:
     def _rank(self, scores: Scores) -> None:
         """Keep the best features to add, or to drop, of a part of them."""
         kept = self._adds if self._phase == "adds" else self._drops
-        flips = self._flips()
-        features = np.concatenate([kept[0], flips])
-        values = np.concatenate([kept[1], scores])
-        first = np.argsort(-values, kind="stable")[: self._n_paired]
+        kept = kept.with_part(self._flips(), scores, self._n_paired)
         if self._phase == "adds":
-            self._adds = (features[first], values[first])
+            self._adds = kept
         else:
-            self._drops = (features[first], values[first])
+            self._drops = kept
         leave, come = self._features()
         n = len(come if self._phase == "adds" else leave)
         self._part += 1
@@ -318,8 +314,8 @@ class FixedSizeMaskSearch:
     def _pairs(self) -> Pairs:
         leave, come = self._features()
         if self._moves == "best_pairs":
-            leave = self._drops[0] if len(self._drops[0]) else leave
-            come = self._adds[0] if len(self._adds[0]) else come
+            leave = self._drops.features if len(self._drops) else leave
+            come = self._adds.features if len(self._adds) else come
         return Pairs(leave, come, self._n_asked)
 
     def _flips(self) -> Positions:
@@ -368,10 +364,8 @@ class FixedSizeMaskSearch:
             "moves_made": self._n_moves,
             "kicks_made": self._kicks,
             **self._found.state(),
-            "adds": self._adds[0].copy(),
-            "add_scores": self._adds[1].copy(),
-            "drops": self._drops[0].copy(),
-            "drop_scores": self._drops[1].copy(),
+            **self._adds.state("add"),
+            **self._drops.state("drop"),
         }
 
     def set_state(self, state: Mapping[str, Any]) -> None:
@@ -387,15 +381,9 @@ class FixedSizeMaskSearch:
         phase = check_choice("phase", state["phase"], _PHASES)
         seed = check_seed("seed", state["seed"])
         counts = [check_int(name, state[name], 0) for name in ("part", "moves_made", "kicks_made")]
-        masks = [_features_in(state[name], name, p) for name in ("mask", "best")]
+        masks = [features_of_state(state, name, p) for name in ("mask", "best")]
         score, best_score = float(state["score"]), float(state["best_score"])
-        ranked = []
-        for name in ("add", "drop"):
-            features = np.array(state[f"{name}s"], dtype=np.int64)
-            values = np.array(state[f"{name}_scores"], dtype=np.float64)
-            if features.shape != values.shape or len(features) > self._n_paired:
-                raise ValueError(f"the state has {len(features)} {name}s, of {len(values)} scores")
-            ranked.append((features, values))
+        ranked = [Ranked.of_state(state, name, self._n_paired) for name in ("add", "drop")]
         found = Best.of_state(state)
         if (
             any(len(mask) != size or (np.diff(mask) <= 0).any() for mask in masks)
@@ -418,21 +406,3 @@ class FixedSizeMaskSearch:
             f"<FixedSizeMaskSearch: {self._size} of {self._n_features} features, "
             f"{self._n_moves} swaps made>"
         )
-
-
-def _swaps_of_a_kick(kick_size: float, size: int) -> int:
-    if is_whole(kick_size):
-        return min(size, check_int("kick_size", kick_size, 1))
-    fraction = check_number(
-        "kick_size", kick_size, 0, 1, closed="right", instead="or a whole number"
-    )
-    return max(1, round(fraction * size))
-
-
-def _features_in(given: Any, name: str, n_features: int) -> Positions:
-    features = np.array(given, dtype=np.int64)
-    if features.ndim != 1 or (
-        features.size and not 0 <= features.min() <= features.max() < n_features
-    ):
-        raise ValueError(f"the state's {name} holds no features")
-    return features

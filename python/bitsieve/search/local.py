@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bitsieve import _core
 from bitsieve._checks import check_choice, check_flag, check_int, check_number, is_whole
 from bitsieve._checks import seed as check_seed
 from bitsieve._random import Random, Stream
@@ -175,6 +176,8 @@ class StochasticLocalMaskSearch:
             float(self._parameters["p_noise"]),
         )
         self._n_steps = [0, 0, 0]
+        self._indptr = np.arange(n_neighbors + 1, dtype=np.int64)  # that of every neighborhood
+        self._indptr.setflags(write=False)
         self._asked: tuple[Masks, int, float] | None = None  # what, by which step, for ties
         self._answer: Masks | None = None
 
@@ -233,18 +236,22 @@ class StochasticLocalMaskSearch:
             elif of_noise < self._probabilities[1]:
                 masks, kind = self._flipped(random.integers(n, 1)), _NOISE
             elif self.n_neighbors == n:  # all of them, whose order tells nothing
-                masks, kind = self._flipped(np.arange(n)), _GREEDY
+                masks, kind = self._flipped(np.arange(n, dtype=np.int64)), _GREEDY
             else:
                 masks, kind = self._flipped(random.choice(n, self.n_neighbors)), _GREEDY
             self._asked = (masks, kind, of_ties)
         return self._asked[0]
 
     def _flipped(self, flips: NDArray[np.int64]) -> Masks:
-        if len(flips) > 1:
-            return Masks.neighbors(self._mask, self._n_features, flips)
         words = self._mask.copy()
+        if len(flips) > 1:
+            # Flips were drawn below n, and nobody else holds the arrays: nothing to check or copy.
+            for array in (words, flips):
+                array.setflags(write=False)
+            arrays = (words, self._indptr, flips)
+            return Masks._make(self._n_features, None, *arrays, is_single=True)
         _flip(words, int(flips[0]))
-        return self._one(words)
+        return Masks.from_words(words[None, :], self._n_features, copy=False)
 
     def tell(self, masks: Masks, scores: Scores) -> None:
         """Take the step, by the scores of the masks of the last ask, float64 of shape (n_masks,).
@@ -257,12 +264,9 @@ class StochasticLocalMaskSearch:
         asked, kind, of_ties = self._asked or (None, 0, 0.0)
         values = check_told(asked, masks, scores)
         assert asked is not None
-        best = float(values.max())
+        row = _core.greatest(values, of_ties)
+        best = float(values[row])
         if kind != _GREEDY or self.greedy == "soft" or best > self._score:
-            row = 0
-            if len(asked) > 1:
-                ties = np.flatnonzero(values == best)
-                row = int(ties[int(of_ties * len(ties))])
             self._go(asked, row, best)
         self._adapt()
         self._n_steps[kind] += 1
@@ -300,7 +304,7 @@ class StochasticLocalMaskSearch:
             found = self._best_mask[None, :]
             if self._best_score == -math.inf:
                 found = found[:0]
-            self._answer = Masks.from_words(found, self._n_features)
+            self._answer = Masks.from_words(found, self._n_features, copy=False)
         return self._answer
 
     def eligible(self) -> NDArray[np.bool_]:

@@ -134,10 +134,17 @@ class Loop:
         total = elapsed + min(rest) + cost * self._n_final if rest else float("inf")
         if limits.max_time is not None:
             total = min(total, elapsed + limits.max_time - self.seconds)
+        bound, left = "at most", getattr(self.search, "evaluations_left", None)
+        if left is not None:
+            n_left, kind = left()
+            own = elapsed + cost * (n_left + self._n_final)
+            if total == float("inf") or (kind != "at least" and own < total):
+                total, bound = own, kind
         if total == float("inf"):
             return
-        text = f"at most about {duration(total)} for this search"
-        logger.info(text, extra={"search_seconds": total})
+        about = "about" if bound == "about" else f"{bound} about"
+        text = f"{about} {duration(total)} for this search"
+        logger.info(text, extra={"search_seconds": total, "search_bound": bound})
         bar.say(text)
 
     # -- iterations ----------------------------------------------------------------------------

@@ -47,12 +47,13 @@ class Search(Protocol):
     measured; ``recommend()`` after the tell, of one that is to return the search's own
     (:class:`RecommendingSearch`). The first says what may be the answer, the second what is.
 
-    A search may say ``stops_itself: bool``, whether :meth:`stop` will ever answer, True where it
-    is missing; where it is False, a run without a limit is refused. One that weighs features by
-    itself may offer ``feature_scores()``, float64 of shape (n_features,), greater for better
-    features, a function of the state; without it a selector counts how often the finalists hold a
-    feature. One that draws random numbers takes their seed by ``set_seed``
-    (:class:`SeededSearch`).
+    A search may say ``stops_itself: bool``, whether :meth:`stop` will ever answer, True where it is
+    missing; where it is False, a run without a limit is refused. One that weighs features by itself
+    may offer ``feature_scores()``, float64 of shape (n_features,), greater for better features, a
+    function of the state; without it a selector counts how often the finalists hold a feature. One
+    that knows how many masks it will still ask for may offer ``evaluations_left()``, their number
+    with "at most", "about" or "at least", by which the loop says how long a run will take. One that
+    draws random numbers takes their seed by ``set_seed`` (:class:`SeededSearch`).
     """
 
     @property

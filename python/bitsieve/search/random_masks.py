@@ -14,6 +14,7 @@ from bitsieve._random import Random, Stream
 from bitsieve.masks import Masks
 from bitsieve.search.checks import check_parameters_of_state, check_told
 from bitsieve.search.protocol import Scores, State
+from bitsieve.search.sizes import size_range
 
 __all__ = ["RandomMaskSearch"]
 
@@ -55,14 +56,7 @@ class RandomMaskSearch:
         n_asked: int = 32,
     ) -> None:
         self._n_features = check_int("n_features", n_features, 1)
-        most = self._n_features if max_size is None else check_int("max_size", max_size, 1)
-        least = check_int("min_size", min_size, 1)
-        if not least <= most <= self._n_features:
-            raise ValueError(
-                f"sizes must be 1 <= min_size <= max_size <= {self._n_features} features, got "
-                f"min_size={least} and max_size={most}"
-            )
-        self._min_size, self._max_size = least, most
+        self._min_size, self._max_size = size_range(self._n_features, min_size, max_size)
         self._n_asked = check_int("n_asked", n_asked, 1)
         self._seed = check_seed("seed", seed)
         self._iteration = 0

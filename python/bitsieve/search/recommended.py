@@ -41,6 +41,7 @@ class Recommended(Choice):
         self._recommend = search.recommend
         self._scorer = scorer
         self._mask: Masks | None = None
+        self._n_selected = 0  # of the mask
         self._score = float("nan")
         self._own = self._no_answer()  # the mask and its score, if it has features
 
@@ -80,7 +81,9 @@ class Recommended(Choice):
             self._mask, self._score, self._own = None, float("nan"), self._no_answer()
             return self._score, 0
         is_same = before is not None and mask == before
-        n_selected = int(mask.counts()[0])
+        if not is_same:
+            self._n_selected = int(mask.counts()[0])
+        n_selected = self._n_selected
         place = masks.find(mask)
         if place < 0 and is_same:
             return self._score, n_selected
@@ -129,7 +132,7 @@ class Recommended(Choice):
         self._own.set_state(part_of(arrays, "recommended"))
         self._mask, self._score = self._ask(), score
         own = self._own.ranked(1)
-        count = 0 if self._mask is None else int(self._mask.counts()[0])
+        count = self._n_selected = 0 if self._mask is None else int(self._mask.counts()[0])
         if (
             len(own) != min(count, 1)
             or (self._mask is None) != math.isnan(score)

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve import _core
 from bitsieve._random import SeedWords, Stream
 from bitsieve.masks import Masks
 from bitsieve.search.protocol import Fitness, Scores
@@ -36,13 +37,13 @@ def is_fresh(fitness: Fitness) -> bool:
 
 def checked_scores(fitness: Fitness, masks: Masks, seeds: int | NDArray[np.uint64]) -> Scores:
     """Evaluate, and refuse an answer of the wrong shape or without a finite number a mask."""
-    scores = np.asarray(fitness.evaluate(masks, seeds), dtype=np.float64)
+    scores = np.ascontiguousarray(fitness.evaluate(masks, seeds), dtype=np.float64)
     if scores.shape != (len(masks),):
         raise ValueError(
             f"the fitness must return one score a mask, shape ({len(masks)},), "
             f"got shape {scores.shape}"
         )
-    if not np.isfinite(scores).all():
+    if not _core.all_finite(scores):
         bad = int(np.flatnonzero(~np.isfinite(scores))[0])
         raise ValueError(
             f"the fitness returned {scores[bad]} for mask {bad} of {len(masks)} (with "

@@ -13,6 +13,7 @@ from bitsieve._checks import check_choice, check_int, check_number
 from bitsieve.masks import Masks
 from bitsieve.search.checks import check_parameters_of_state, check_told
 from bitsieve.search.protocol import Scores, State
+from bitsieve.search.starts import bools_of
 from bitsieve.search.steps import Steps
 from bitsieve.search.walked import Walked
 
@@ -118,7 +119,7 @@ class SequentialSearch:
             raise ValueError("give either floating or plus_l_minus_r, not both")
         self._tol = math.nan if tol is None else check_number("tol", tol)
         self._patience = 0 if patience is None else check_int("patience", patience, 1)
-        first = np.full(p, not self.steps.is_forward) if start is None else _mask(start, p)
+        first = np.full(p, not self.steps.is_forward) if start is None else bools_of(start, p)
         self.steps.check_start(int(first.sum()))
         self._begin(first)
 
@@ -196,6 +197,24 @@ class SequentialSearch:
         value = {"size": self._size, "tol": self._tol, "patience": self._patience}
         return {self._reason: value[self._reason]}
 
+    def evaluations_left(self) -> tuple[int, str]:
+        """Return how many masks are to be measured yet, at most, about or at least.
+
+        Floating takes steps back that nobody can tell beforehand; ``tol`` and ``patience`` may end
+        the search sooner.
+        """
+        may_end = self._patience > 0 or not math.isnan(self._tol)
+        if self._floating != "no":
+            bound = "about" if may_end else "at least"
+        else:
+            bound = "at most" if may_end or self.steps.low < self.steps.high else "about"
+        if self._phase == "ended":
+            return 0, bound
+        if self._phase == "start":
+            return self.steps.n_evaluations(self._size), bound
+        is_unknown = self._phase == "measure"
+        return self.steps.n_ahead(self._size, self._n_ahead, self._n_back) + is_unknown, bound
+
     def recommend(self) -> Masks:
         """Return the best mask of the wanted sizes; the one at hand while there is none."""
         if self._answer is None or not math.isnan(self._tol):
@@ -207,15 +226,7 @@ class SequentialSearch:
 
         Backward, for those that would go late.
         """
-        flips = np.array(self.walked.flips, np.int64)
-        scores = np.zeros(self._n_features)
-        when = (1.0 + np.arange(len(flips))) / (len(flips) + 1.0)
-        if self.steps.is_forward:  # the first flip of each counts
-            scores[flips[::-1]] = (1.0 - when)[::-1]
-            scores[self.walked.start] = 1.0
-        else:  # the last one
-            scores[flips] = when
-            scores[np.setdiff1d(np.flatnonzero(self.walked.start), flips)] = 1.0
+        scores = self.walked.order(self.steps.is_forward)
         scores += self.recommend().to_bool()[0]
         return scores
 
@@ -391,13 +402,3 @@ class SequentialSearch:
     def __repr__(self) -> str:
         way = "forward" if self.steps.is_forward else "backward"
         return f"<SequentialSearch: {way}, {self._size} of {self._n_features} features>"
-
-
-def _mask(mask: ArrayLike, n_features: int) -> NDArray[np.bool_]:
-    array = np.array(mask)
-    if array.dtype != np.bool_ or array.shape != (n_features,):
-        raise ValueError(
-            f"start must be bools of shape ({n_features},), got {array.dtype} of shape "
-            f"{array.shape}"
-        )
-    return array

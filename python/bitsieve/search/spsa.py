@@ -7,7 +7,7 @@ face turns what users say into numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,17 +18,15 @@ from bitsieve._checks import seed as check_seed
 from bitsieve._random import SeedWords, Stream
 from bitsieve.masks import Masks
 from bitsieve.search.checks import check_parameters_of_state, check_told
+from bitsieve.search.gains import Gain, difference_of, gain_of
 from bitsieve.search.halving import Halving, mask_of
-from bitsieve.search.presets import Preset, preset_of
+from bitsieve.search.presets import preset_of
 from bitsieve.search.protocol import Scores, State
 from bitsieve.search.starts import start_of, vector
 
 __all__ = ["BinarySPSASearch"]
 
-Gain: TypeAlias = float | Literal["auto", "paper", "half-difference"]
-
 _LARGEST_POSITION = 1e150  # the core takes no iterate beyond
-_LARGEST_DIFFERENCE = 1e150
 _MOST_ITERATIONS = 2**53
 
 
@@ -172,7 +170,7 @@ class BinarySPSASearch:
                 raise ValueError(
                     f"n_features_to_select={n_select} is more than the {self._n_features} features"
                 )
-        a = _gain(gain, column, c * (stability + 1.0) ** alpha)
+        a = gain_of(gain, column, c * (stability + 1.0) ** alpha)
         injected_noise = check_number("injected_noise", injected_noise, 0, closed="left")
         check_flag("second_order", second_order)
         if second_order and isinstance(gain, str) and gain != "auto":
@@ -287,9 +285,9 @@ class BinarySPSASearch:
         assert asked is not None
         plus, minus = float(scores[1]), float(scores[2])
         second = (
-            _difference(scores[3] - scores[1], scores[4] - scores[2]) if self._is_second else 0.0
+            difference_of(scores[3] - scores[1], scores[4] - scores[2]) if self._is_second else 0.0
         )
-        difference = _difference(plus, minus)
+        difference = difference_of(plus, minus)
         halving = self._halving
         try:
             self._core.tell(plus, minus, second)
@@ -393,26 +391,3 @@ class BinarySPSASearch:
     def __repr__(self) -> str:
         state = self._core.state()
         return f"<BinarySPSASearch: {self._n_features} features, iteration {state[1]}>"
-
-
-def _difference(plus: float, minus: float) -> float:
-    """Return plus - minus of two scores, or of two differences of scores, which must be usable."""
-    # Beyond, its square is infinite, and so would be the mean that the automatic gain keeps.
-    if abs(plus - minus) > _LARGEST_DIFFERENCE:
-        raise ValueError(
-            f"the scores of the two perturbed masks, {plus:g} and {minus:g}, differ by more "
-            f"than {_LARGEST_DIFFERENCE:g}; give scores in a smaller unit"
-        )
-    return float(plus - minus)
-
-
-def _gain(gain: Gain, column: Preset, half_difference: float) -> float | None:
-    """Return a, or None for the automatic gain."""
-    if isinstance(gain, str):
-        named = {"auto": None, "paper": column.gain, "half-difference": half_difference}
-        if gain not in named:
-            raise ValueError(
-                f"gain must be 'auto', 'paper', 'half-difference' or a number, got {gain!r}"
-            )
-        return named[gain]
-    return check_number("gain", gain, 0)

@@ -1,4 +1,4 @@
-"""Where a search over weights in [0, 1] starts: at a mask, a filter's scores, or anywhere."""
+"""Where a search starts: a mask, or weights in [0, 1] of a mask, of scores, or any."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bitsieve.masks import Masks
 
-__all__ = ["members_of", "start_from_mask", "start_from_scores", "start_of", "vector"]
+__all__ = ["bools_of", "members_of", "start_from_mask", "start_from_scores", "start_of", "vector"]
 
 
 def start_from_mask(mask: NDArray[np.bool_], margin: float) -> NDArray[np.float64]:
@@ -76,6 +76,17 @@ def start_of(
             f"({outside.size} are outside). For the scores of a filter use filter_scores"
         )
     return w
+
+
+def bools_of(start: ArrayLike, n_features: int) -> NDArray[np.bool_]:
+    """Return a first mask of any size as an array of its own, or say why it is none."""
+    array = np.array(start)
+    if array.dtype != np.bool_ or array.shape != (n_features,):
+        raise ValueError(
+            f"start must be bools of shape ({n_features},), got {array.dtype} of shape "
+            f"{array.shape}"
+        )
+    return array
 
 
 def members_of(start: ArrayLike | Masks, n_features: int, size: int) -> NDArray[np.int64]:

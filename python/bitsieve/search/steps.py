@@ -130,9 +130,26 @@ class Steps:
         >>> Steps(5, True, 2, 2).n_evaluations(0)  # five single ones, and four pairs
         9
         """
-        total = 1 if size >= self.least else 0
-        while size != self.target:
-            ahead, back = self.round_from(size) if self.plus else (1, 0)
+        return self.n_ahead(size) + (size >= self.least)
+
+    def n_ahead(self, size: int, ahead: int = 0, back: int = 0) -> int:
+        """Masks to be scored from one of some size that has a score, floating left out.
+
+        Parameters
+        ----------
+        size : int
+        ahead, back : int
+            Steps left of a round that has begun.
+
+        Examples
+        --------
+        >>> Steps(5, True, 2, 2).n_ahead(1)
+        4
+        """
+        total = 0
+        while ahead or back or size != self.target:
+            if not (ahead or back):
+                ahead, back = self.round_from(size) if self.plus else (1, 0)
             for _ in range(ahead):
                 count = self.n_at_once(size)
                 total += self._n_neighbors(size, self.is_forward) + (count > 1)
@@ -140,6 +157,7 @@ class Steps:
             for _ in range(back):
                 total += self._n_neighbors(size, not self.is_forward)
                 size -= self.ahead
+            ahead = back = 0
         return total
 
     def _n_neighbors(self, size: int, adds: bool) -> int:

@@ -1,19 +1,19 @@
-"""All pairs of a feature that leaves and one that comes, part by part, and the best of them."""
+"""Pairs of a feature that leaves and one that comes, the best of them, and what a kick is."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._checks import check_int
+from bitsieve._checks import check_int, check_number, is_whole
 from bitsieve.search.protocol import Scores, StateValue
 
-__all__ = ["Best", "Pairs"]
+__all__ = ["Best", "Pairs", "Ranked", "swaps_of_a_kick"]
 
 Positions = NDArray[np.int64]
 
@@ -111,3 +111,64 @@ class Best:
         ):
             raise ValueError(f"no swap is {out} for {into} with the score {score}")
         return cls(score, out, into)
+
+
+def _no_features() -> Positions:
+    return np.empty(0, np.int64)
+
+
+def _no_scores() -> Scores:
+    return np.empty(0)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The best single features so far, to add or to drop, best first; ties stay in their order.
+
+    Attributes
+    ----------
+    features : int64 array
+    scores : float64 array
+    """
+
+    features: Positions = field(default_factory=_no_features)
+    scores: Scores = field(default_factory=_no_scores)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def with_part(self, features: Positions, scores: Scores, most: int) -> Ranked:
+        """Return the best of these and of a part more, so many at most."""
+        both = np.concatenate([self.features, features])
+        values = np.concatenate([self.scores, scores])
+        first = np.argsort(-values, kind="stable")[:most]
+        return Ranked(both[first], values[first])
+
+    def state(self, name: str) -> dict[str, StateValue]:
+        """Return them in arrays, by the name of what they are for."""
+        return {f"{name}s": self.features.copy(), f"{name}_scores": self.scores.copy()}
+
+    @classmethod
+    def of_state(cls, state: Mapping[str, Any], name: str, most: int) -> Ranked:
+        """Return what :meth:`state` gave.
+
+        Raises
+        ------
+        ValueError
+            If there are too many, or not a score for each.
+        """
+        features = np.array(state[f"{name}s"], dtype=np.int64)
+        scores = np.array(state[f"{name}_scores"], dtype=np.float64)
+        if features.shape != scores.shape or len(features) > most:
+            raise ValueError(f"the state has {len(features)} {name}s, of {len(scores)} scores")
+        return cls(features, scores)
+
+
+def swaps_of_a_kick(kick_size: float, size: int) -> int:
+    """Return how many swaps a kick is: a number, or a fraction of the size, at least one."""
+    if is_whole(kick_size):
+        return min(size, check_int("kick_size", kick_size, 1))
+    fraction = check_number(
+        "kick_size", kick_size, 0, 1, closed="right", instead="or a whole number"
+    )
+    return max(1, round(fraction * size))

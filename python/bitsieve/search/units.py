@@ -120,6 +120,7 @@ class UnitSearch:
         self._asked: tuple[Masks, Masks] | None = None  # by the inner search, and by this one
         self._answer: tuple[Masks, Masks] | None = None  # the same of the last recommendation
         for name, method in (
+            ("evaluations_left", getattr(inner, "evaluations_left", None)),
             ("recommend", self._recommend),
             ("feature_scores", self._feature_scores),
             ("set_seed", self._set_seed),
@@ -237,6 +238,7 @@ class UnitSearch:
         self._asked = self._answer = None
 
     #: There where the inner search has them.
+    evaluations_left: Callable[[], tuple[int, str]]
     recommend: Callable[[], Masks]
     feature_scores: Callable[[], NDArray[np.float64]]
     set_seed: Callable[[int], None]

@@ -138,3 +138,16 @@ class Walked:
         self.flips = array("q", flips.tolist())
         self._scores = dict(zip(sizes.tolist(), found["scores"].tolist(), strict=True))
         self._places = dict(zip(sizes.tolist(), places.tolist(), strict=True))
+
+    def order(self, is_forward: bool) -> NDArray[np.float64]:
+        """Return up to 1 for features that came early or, not forward, that went late."""
+        flips = np.array(self.flips, np.int64)
+        scores = np.zeros(len(self.start))
+        when = (1.0 + np.arange(len(flips))) / (len(flips) + 1.0)
+        if is_forward:  # the first flip of each counts
+            scores[flips[::-1]] = (1.0 - when)[::-1]
+            scores[self.start] = 1.0
+        else:  # the last one
+            scores[flips] = when
+            scores[np.setdiff1d(np.flatnonzero(self.start), flips)] = 1.0
+        return scores

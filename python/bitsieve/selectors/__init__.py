@@ -8,22 +8,30 @@
 
     X, y --> a function of filters --> scores, order --> support_, scores_, ranking_
 
-Searches: ``_base.py`` has everything that all share (validation, tags, fit, fitted attributes).
+Searches: ``_base.py`` has everything that all share (fit, fitted attributes); ``_wrapping.py`` what
+all do that stand around an estimator (input, tags).
 
     spsa.py          BinarySPSA: its own parameters, and the search that they make
     local.py         StochasticLocalSearch
     exhaustive.py    ExhaustiveSearch: every subset
     random_search.py RandomSearch: subsets at random
     fixed_size.py    FixedSizeSearch: swaps at a given size
-    sequential.py    SequentialFeatureSelector; what it found of each size: _sizes.py
-    _cost.py         what a search takes where no kernel serves
+    sequential.py    SequentialFeatureSelector; the sizes it is to go to: _size_range.py, what it
+                     found of each: _sizes.py
+    _cost.py         what a search or an elimination takes
     _space.py        what moves: free features and groups; _features.py: as users name them
     _penalty.py      a fitness that charges for features; _restarts.py: the best of several seeds
-    _starts.py       scores of a filter, by its name, to start from
+    _starts.py       features or a filter's scores, to start from; _limits.py: limits and shares
+    _finalists.py    weights of features, by the finalists that hold them
     named.py         short names, as the command line takes them
 
 Elimination by coefficients: ``recursive.py``, RecursiveFeatureElimination, on
-``panels/recursive.py``; its runs, on all samples and in folds: ``_eliminating.py``.
+``panels/recursive.py``.
+
+    _eliminating.py        its runs, on all samples and in folds
+    _elimination_folds.py  the folds; _elimination_sizes.py: the sizes, and the one to take
+    _elimination_store.py  what is on the disk of it
+    _weights.py            weights of samples
 
 Panels: ``auto.py``, AutoSelector, on the room ``panels``.
 

@@ -20,14 +20,9 @@ from abc import abstractmethod
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_regressor
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bitsieve import fitness as fitness_room
-from bitsieve._checks import check_flag, check_number, is_whole, key_of
+from bitsieve._checks import check_flag, check_number, key_of
 from bitsieve._errors import TooFewEvaluations
 from bitsieve._random import seeded
 from bitsieve._scorers import check_scorer
@@ -35,19 +30,20 @@ from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
 from bitsieve.filters.positions import positions_of_scores
-from bitsieve.fitness.taking import takes_missing
 from bitsieve.search import UnitSearch, run
+from bitsieve.selectors._finalists import weighted_frequency
+from bitsieve.selectors._limits import refuse_endless, share_of_limits
 from bitsieve.selectors._penalty import SizePenalized
-from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
-from bitsieve.selectors._restarts import Restarts, share_of_limits
+from bitsieve.selectors._restarts import Restarts
 from bitsieve.selectors._space import Space
+from bitsieve.selectors._wrapping import WrappingSelector
 
-__all__ = ["SearchSelector", "weighted_frequency", "within"]
+__all__ = ["SearchSelector"]
 
 _SEEDS_TRIED = 3
 
 
-class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class SearchSelector(WrappingSelector):
     """A feature selector that drives a search over masks with a compiled fitness.
 
     Expects the parameters ``max_evaluations, max_time, random_state, folds, checkpoint, resume,
@@ -82,8 +78,6 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
 
     #: Whose mask is selected; a subclass whose search has its own answer says "recommended".
     _CHOOSE: Literal["remeasured", "recommended"] = "remeasured"
-
-    support_: NDArray[np.bool_]
 
     @abstractmethod
     def _make_search(self, table: Table, space: Space) -> Any:
@@ -245,6 +239,7 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         try:
             for number in range(found.n_restarts):
                 wide = space.widened(self._make_search(table, space))
+                refuse_endless(self, wide, max_iter, max_evaluations, max_time, patience)
                 result = run(
                     wide,
                     told,
@@ -319,25 +314,6 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
             check_flag(name, getattr(self, name))
         check_flag("progress", self.progress, optional=True)
 
-    def _check_input(self, X: Any, y: Any) -> Table:
-        """Check X and y and set what scikit-learn expects about features."""
-        refuse_what_scikit_learn_refuses(X)
-        if y is None:
-            raise needs_target(self)
-        if getattr(y, "ndim", 1) == 2:
-            y = column_or_1d(y, warn=True)
-        wrapped = getattr(self, "estimator", None)
-        regresses = wrapped is not None and is_regressor(wrapped)
-        table = Table(
-            X,
-            y,
-            task=None if wrapped is None else "regression" if regresses else "classification",
-            missing="keep" if wrapped is not None and takes_missing(wrapped) else "error",
-        )
-        # The table has checked the values; what is left are names and number of the features.
-        validate_data(self, X, y, skip_check_array=True)
-        return table
-
     def _stopped_early(self, result: Any) -> bool:
         """Tell whether a search ended before it could have told anything; a subclass knows."""
         return False
@@ -368,58 +344,3 @@ class SearchSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self.n_declined_ = int(getattr(fitness, "n_declined", 0))
         if table.classes is not None:
             self.classes_ = table.classes
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self, "support_")
-        return self.support_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = False
-        tags.input_tags.allow_nan = False
-        if hasattr(getattr(self, "estimator", None), "fit"):
-            wrapped = get_tags(self.estimator)
-            tags.input_tags.allow_nan = takes_missing(self.estimator)
-            tags.input_tags.positive_only = wrapped.input_tags.positive_only
-            tags.classifier_tags = wrapped.classifier_tags
-            tags.regressor_tags = wrapped.regressor_tags
-        return tags
-
-
-def within(max_evaluations: Any, n_masks: int) -> int:
-    """Return how many masks an ask may have: so many, or what there is left to measure.
-
-    Parameters
-    ----------
-    max_evaluations : int or None
-        Looked at no further where it is no limit: the loop refuses that.
-    n_masks : int
-
-    Examples
-    --------
-    >>> within(None, 32), within(10, 32), within(0, 32)
-    (32, 10, 32)
-    """
-    if not is_whole(max_evaluations) or max_evaluations < 1:
-        return n_masks
-    return min(n_masks, int(max_evaluations))
-
-
-def weighted_frequency(finalists: list[Any]) -> NDArray[np.float64]:
-    """Return how often each feature is in the finalists, those of rank r counted 1 / r times.
-
-    Parameters
-    ----------
-    finalists : list of Finalist
-        Best first.
-
-    Returns
-    -------
-    float64 array of shape (n_features,)
-        Between 0 and 1.
-    """
-    masks = np.concatenate([finalist.mask.to_bool() for finalist in finalists])
-    weights = 1.0 / np.arange(1, len(masks) + 1)
-    frequency: NDArray[np.float64] = weights @ masks / weights.sum()
-    return frequency

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import logging
-import time
-import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from threading import Event
 from typing import Any
@@ -25,22 +22,18 @@ from bitsieve.data import Table
 from bitsieve.fitness.pipelines import parts_of
 from bitsieve.fitness.processes import in_processes
 from bitsieve.panels.coefficients import GramModel, gram_model
-from bitsieve.panels.recursive import (
-    ColumnElimination,
-    Eliminated,
-    Elimination,
-    GramElimination,
-    eliminate,
-)
+from bitsieve.panels.columns import ColumnElimination
+from bitsieve.panels.matrix import GramElimination
+from bitsieve.panels.recursive import Eliminated, Elimination, eliminate
+from bitsieve.selectors._cost import say_cost, seconds_of
+from bitsieve.selectors._elimination_folds import Split
+from bitsieve.selectors._elimination_store import EliminationStore, PartStore
+from bitsieve.selectors._weights import name_of_weights
 
-__all__ = ["Plan", "Split", "name_of_weights", "plan_of"]
+__all__ = ["Plan", "plan_of"]
 
-logger = logging.getLogger("bitsieve")
-
-_SHORT = 0.5  # seconds of a first fit that is made once more: it loads modules
-_LONG = 60.0  # seconds of a whole elimination that are worth a warning
-
-Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+#: So many fits are worth an estimate: by scikit-learn, and by a kernel.
+_MANY_FITS, _MANY_OF_KERNELS = 10, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,15 +69,30 @@ class Plan:
     left: NDArray[np.int64]
     forced: NDArray[np.bool_]
 
-    def on_all(self, sizes: list[int]) -> tuple[Eliminated, Elimination]:
-        """Eliminate on all samples."""
-        everything = np.arange(self.table.n_samples)
+    def on_all(self, sizes: list[int], store: EliminationStore | None) -> Eliminated:
+        """Eliminate on all samples, or read what a finished run found.
+
+        Parameters
+        ----------
+        sizes : list of int
+        store : EliminationStore or None
+        """
+        if store is not None and store.found is not None:
+            return store.found
+        part = None if store is None else store.part("all", sizes, 0)
         with _same_bits(fast=self.model is not None):
-            machine = self._machine((everything, everything[:0]))
-            return eliminate(machine, sizes, forced=self.forced, largest_scored=0), machine
+            found = self._eliminate(self._everything, sizes, 0, part)
+        if store is not None:
+            store.take_found(found)
+        return found
 
     def on_folds(
-        self, splits: list[Split], sizes: list[int], largest: int, n_jobs: int | None
+        self,
+        splits: list[Split],
+        sizes: list[int],
+        largest: int,
+        n_jobs: int | None,
+        store: EliminationStore | None,
     ) -> NDArray[np.float64]:
         """Eliminate on every training part, and score on the test parts.
 
@@ -95,31 +103,70 @@ class Plan:
         """
         import joblib
 
+        if store is not None and store.scores is not None:
+            return store.scores
+        parts: list[PartStore | None] = [None] * len(splits)
+        if store is not None:
+            parts = [store.part(str(fold), sizes, largest) for fold in range(len(splits))]
+        runs = list(zip(splits, parts, strict=True))
         n_jobs = min(effective_n_jobs(n_jobs), len(splits))
         with _same_bits(fast=False):  # of the process; threads share it
             if self.model is None or self.model.uses_python:
-                calls = (joblib.delayed(_on_fold)(self, split, sizes, largest) for split in splits)
+                calls = (joblib.delayed(_on_fold)(self, *run, sizes, largest) for run in runs)
                 found = in_processes(calls, n_jobs)
             else:  # loops that leave Python's lock, and the table need not be copied
-                found = self._in_threads(splits, sizes, largest, n_jobs)
-            return np.array(found, dtype=np.float64)
+                found = self._in_threads(runs, sizes, largest, n_jobs)
+        scores = np.array(found, dtype=np.float64)
+        if store is not None:
+            store.take_scores(scores)
+        return scores
 
     def _in_threads(
-        self, splits: list[Split], sizes: list[int], largest: int, n_jobs: int
+        self,
+        runs: list[tuple[Split, PartStore | None]],
+        sizes: list[int],
+        largest: int,
+        n_jobs: int,
     ) -> list[NDArray[np.float64]]:
         """Eliminate on folds in threads, all of which have ended whatever ends this."""
         stop = Event()
         with ThreadPoolExecutor(n_jobs) as pool:
-            runs = [pool.submit(_on_fold, self, split, sizes, largest, stop) for split in splits]
+            begun = [pool.submit(_on_fold, self, *run, sizes, largest, stop) for run in runs]
             try:
-                return [run.result() for run in runs]
+                return [run.result() for run in begun]
             except BaseException:
                 # A thread that is in a kernel while the process ends takes it down.
                 stop.set()
                 raise
 
+    def _eliminate(
+        self,
+        split: Split,
+        sizes: list[int],
+        largest: int,
+        part: PartStore | None,
+        stop: Event | None = None,
+    ) -> Eliminated:
+        """Eliminate on one training part, from where its file says that it has come."""
+        begin = None if part is None else part.load()
+        if isinstance(begin, Eliminated):
+            return begin
+        with nullcontext() if part is None else part.written():
+            found = eliminate(
+                self._machine(split),
+                sizes,
+                forced=self.forced,
+                largest_scored=largest,
+                stop=stop,
+                begin=begin,
+                keep=None if part is None else part.keep,
+            )
+        if part is not None:
+            part.finish(found)
+        return found
+
     def tell_cost(self, sizes: list[int], n_runs: int, n_jobs: int | None) -> None:
-        """Say what the fits of scikit-learn will take, before they begin.
+        """Say what the fits will take, before they begin, where they are many.
 
         Warns
         -----
@@ -127,25 +174,41 @@ class Plan:
             Where it is a minute or more.
         """
         n_fits = n_runs * len(sizes)
-        if self.model is not None or n_fits < 10:
+        slow = self.model is None or self.model.uses_python
+        if n_fits < (_MANY_FITS if slow else _MANY_OF_KERNELS):
             return
-        X, y = self.table.X[:, self.left], self.table.y
-        options = {} if self.weights is None else {name_of_weights(self.estimator): self.weights}
-        for _ in range(2):
-            began = time.perf_counter()
-            clone(self.estimator).fit(X, y, **options)
-            seconds = time.perf_counter() - began
-            if seconds > _SHORT or seconds * n_fits < _LONG:
-                break
         workers = max(1, min(effective_n_jobs(n_jobs), n_runs))
-        total = seconds * n_runs * sum(sizes) / sizes[0] / workers
+        if self.model is None:
+            seconds = seconds_of(self._fit_columns)
+            total = seconds * n_runs * sum(sizes) / sizes[0] / workers
+            who = (
+                f"no kernel serves this estimator ({self.reason}): {n_fits:,} fits by scikit-learn"
+            )
+        else:
+            seconds = self._seconds_of_a_step()
+            total = seconds * n_fits / workers  # a solve takes as long with few features
+            who = f"kernel {self.model.kernel!r}: {n_fits:,} fits"
+            who += " of a small matrix by scikit-learn" if slow else ""
         text = (
-            f"no kernel serves this estimator ({self.reason}): {n_fits:,} fits by scikit-learn, "
-            f"the first {seconds:.2g} s, about {duration(total)} in all; a larger step takes less"
+            f"{who}, the first {seconds:.2g} s, about {duration(total)} in all; a larger step "
+            "takes less"
         )
-        logger.info(text, extra={"elimination_seconds": total})
-        if total >= _LONG:
-            warnings.warn(text, UserWarning, stacklevel=4)
+        say_cost(text, total, bound="about", stacklevel=4)
+
+    def _fit_columns(self) -> None:
+        options = {} if self.weights is None else {name_of_weights(self.estimator): self.weights}
+        clone(self.estimator).fit(self.table.X[:, self.left], self.table.y, **options)
+
+    def _seconds_of_a_step(self) -> float:
+        with _same_bits(fast=True):
+            machine = self._machine(self._everything)
+            machine.fit()  # makes the matrix, which all later fits have
+            return seconds_of(machine.fit)
+
+    @property
+    def _everything(self) -> Split:
+        every = np.arange(self.table.n_samples)
+        return every, every[:0]
 
     def _machine(self, split: Split) -> Elimination:
         train, test = split
@@ -228,14 +291,16 @@ def plan_of(
 
 
 def _on_fold(
-    plan: Plan, split: Split, sizes: list[int], largest: int, stop: Event | None = None
+    plan: Plan,
+    split: Split,
+    part: PartStore | None,
+    sizes: list[int],
+    largest: int,
+    stop: Event | None = None,
 ) -> NDArray[np.float64]:
     python = plan.model is None or plan.model.uses_python
     with _same_bits(fast=plan.model is not None, limit=python):
-        machine = plan._machine(split)
-        return eliminate(
-            machine, sizes, forced=plan.forced, largest_scored=largest, stop=stop
-        ).scores
+        return plan._eliminate(split, sizes, largest, part, stop).scores
 
 
 @contextmanager
@@ -253,12 +318,3 @@ def _same_bits(*, fast: bool, limit: bool = True) -> Iterator[None]:
 
 def _accuracy(fitted: Any, X: Any, y: NDArray[Any]) -> float:
     return float(np.mean(fitted.predict(X) == y))
-
-
-def name_of_weights(estimator: Any) -> str:
-    """Under which name a fit takes weights; of a pipeline, for its last step."""
-    names = []
-    while steps := getattr(estimator, "steps", None):
-        name, estimator = steps[-1]
-        names.append(name)
-    return "__".join([*names, "sample_weight"])

@@ -15,10 +15,9 @@ from bitsieve._checks import check_int
 from bitsieve._random import SeedWords, Stream
 from bitsieve.search import RunResult
 from bitsieve.search.final import Deadline, measure_again
-from bitsieve.search.limits import Limits
 from bitsieve.selectors._penalty import without_penalty
 
-__all__ = ["Restart", "Restarts", "share_of_limits"]
+__all__ = ["Restart", "Restarts"]
 
 _N_MEASUREMENTS = 5  # of the choice, as often as a run measures its own
 _N_BEFORE = 10  # seeds that the first run took to choose and to measure
@@ -43,35 +42,6 @@ class Restart:
     score: float
     n_features: int
     seed: int
-
-
-def share_of_limits(
-    n_restarts: int, max_evaluations: int | None, max_time: float | None
-) -> tuple[int | None, float | None]:
-    """Return the limits of one restart, an equal share of those of all.
-
-    Raises
-    ------
-    ValueError
-        If a limit is out of its range, or leaves no evaluation to a restart.
-
-    Examples
-    --------
-    >>> share_of_limits(3, 100, None)
-    (33, None)
-    """
-    if n_restarts == 1:
-        return max_evaluations, max_time
-    Limits(max_evaluations, None, max_time, None)
-    if max_evaluations is not None and max_evaluations < n_restarts:
-        raise ValueError(
-            f"max_evaluations={max_evaluations} is for all of the n_restarts={n_restarts}: give at "
-            "least one to each"
-        )
-    return (
-        None if max_evaluations is None else int(max_evaluations) // n_restarts,
-        None if max_time is None else float(max_time) / n_restarts,
-    )
 
 
 class Restarts:

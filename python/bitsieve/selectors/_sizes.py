@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve.masks import Masks
+from bitsieve.search import SequentialSearch, UnitSearch
+from bitsieve.search.walked import Walked
 
-__all__ = ["FeaturesOfSizes", "results_of_sizes", "within_one_standard_error"]
+__all__ = ["FeaturesOfSizes", "Path", "results_of_sizes", "within_one_standard_error"]
 
 _CELLS = 1 << 24  # masks x features that are written out at once, a byte each
 
@@ -130,3 +133,29 @@ def within_one_standard_error(
     rows = np.flatnonzero(wanted)
     best = rows[int(np.argmax(scores[rows]))]
     return int(rows[scores[rows] >= scores[best] - errors[best]][0])
+
+
+@dataclass(frozen=True)
+class Path:
+    """The masks of features that a search has come by, whatever it moved.
+
+    Attributes
+    ----------
+    outer : SequentialSearch or UnitSearch
+    """
+
+    outer: Any
+
+    @property
+    def search(self) -> SequentialSearch:
+        found = self.outer.inner if isinstance(self.outer, UnitSearch) else self.outer
+        assert isinstance(found, SequentialSearch)
+        return found
+
+    @property
+    def walked(self) -> Walked:
+        return self.search.walked
+
+    def masks_of(self, sizes: list[int]) -> Masks:
+        masks = Masks.from_bool(self.walked.masks_of(sizes))
+        return self.outer.widen(masks) if isinstance(self.outer, UnitSearch) else masks

@@ -1,18 +1,97 @@
-"""Scores of features by which a search begins: a filter's by its name, a function's, or numbers."""
+"""What a search begins with: features that the user names, or the scores of a filter."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve._errors import closest
+from bitsieve._errors import closest, name_columns
 from bitsieve.data import Table
 from bitsieve.filters.named import FILTERS, N_GREEDY, filter_by_name
+from bitsieve.masks import Masks
 from bitsieve.search.starts import vector
 
-__all__ = ["filter_scores", "is_filter"]
+if TYPE_CHECKING:
+    from bitsieve.selectors._space import Space
+
+__all__ = ["are_numbers", "filter_scores", "is_filter", "start_units"]
+
+
+def start_units(name: str, given: Any, space: Space) -> NDArray[np.bool_]:
+    """Return the features that a start names as a mask of what moves.
+
+    Forced features may be among them or not: they are in every mask.
+
+    Parameters
+    ----------
+    name : str
+        Of the parameter, for messages.
+    given : sequence of int or str, bool array of shape (n_features,), or Masks of one
+        Positions, names, or a mask.
+    space : Space
+
+    Returns
+    -------
+    bool array of shape (n_units,)
+
+    Raises
+    ------
+    ValueError
+        For what names no feature, for a forbidden feature, and for a part of a group, by name.
+
+    Examples
+    --------
+    >>> from bitsieve.selectors._space import Space
+    >>> table = Table([[1.0, 2.0, 3.0], [2.0, 1.0, 4.0]], [0, 1], names=["a", "b", "c"])
+    >>> start_units("start", ["b"], Space(table, forbidden=["a"]))
+    array([ True, False])
+    >>> start_units("start", ["a"], Space(table, forbidden=["a"]))
+    Traceback (most recent call last):
+    ValueError: start has 1 feature ('a') of forbidden_features: leave it out
+    """
+    mask = space.features(name, given)
+
+    def told(features: NDArray[np.bool_]) -> str:
+        where = np.flatnonzero(features).tolist()
+        return name_columns(where, space.table.names, noun="feature")
+
+    never = mask & (space.unit_of < 0) & ~space.forced
+    if never.any():
+        raise ValueError(
+            f"{name} has {told(never)} of forbidden_features: leave "
+            f"{'it' if never.sum() == 1 else 'them'} out"
+        )
+    units = space.units_of(mask)
+    parts = mask & (space.unit_of >= 0)
+    parts[parts] = ~units[space.unit_of[parts]]
+    if parts.any():
+        group = space.unit_of == space.unit_of[parts][0]
+        raise ValueError(
+            f"{name} has {told(group & mask)} of a group in feature_groups and not "
+            f"{told(group & ~mask)}: give all of them or none"
+        )
+    return units
+
+
+def are_numbers(given: Any) -> bool:
+    """Tell whether a start is real numbers, one or one a feature, and names no features.
+
+    Examples
+    --------
+    >>> are_numbers([0.5, 0.4]), are_numbers(0.5), are_numbers([3, 4]), are_numbers(["a"])
+    (True, True, False, False)
+    >>> are_numbers([])  # a list of no features
+    False
+    """
+    if isinstance(given, (str, Masks)) or callable(given):
+        return False
+    try:
+        array = np.asarray(given)
+    except ValueError:  # lists of several lengths
+        return False
+    return array.dtype.kind == "f" and array.size > 0
 
 
 def is_filter(name: object) -> bool:

@@ -7,9 +7,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from bitsieve._errors import TooManySubsets
 from bitsieve.data import Table
 from bitsieve.search import ExhaustiveMaskSearch
-from bitsieve.selectors._base import SearchSelector, within
+from bitsieve.selectors._base import SearchSelector
+from bitsieve.selectors._limits import within
 from bitsieve.selectors._space import Space
 
 __all__ = ["ExhaustiveSearch"]
@@ -191,9 +193,21 @@ class ExhaustiveSearch(SearchSelector):
 
     def _make_search(self, table: Table, space: Space) -> ExhaustiveMaskSearch:
         least, most = space.sizes(self.n_features_to_select)
-        return ExhaustiveMaskSearch(
-            space.n_units,
-            min_size=least,
-            max_size=most,
-            n_asked=within(self.max_evaluations, _N_ASKED),
-        )
+        try:
+            return ExhaustiveMaskSearch(
+                space.n_units,
+                min_size=least,
+                max_size=most,
+                n_asked=within(self.max_evaluations, _N_ASKED),
+            )
+        except TooManySubsets as error:
+            # In the words of the user, whose sizes count what is forced.
+            given, lowest = self.n_features_to_select, least + space.n_forced
+            sized = "" if given is None else f"n_features_to_select={given!r}: "
+            ways = ["leave features out by forbidden_features", "search with another method"]
+            if error.largest:
+                size = f"n_features_to_select={(lowest, error.largest + space.n_forced)}"
+                ways = [f"give {size} or smaller sizes", *ways]
+            raise ValueError(
+                f"{sized}{error.what}: {', '.join(ways[:-1])}, or {ways[-1]}"
+            ) from error

@@ -14,6 +14,7 @@ from bitsieve.data import Table
 from bitsieve.search import FixedSizeMaskSearch
 from bitsieve.selectors._base import SearchSelector
 from bitsieve.selectors._space import Space
+from bitsieve.selectors._starts import start_units
 
 __all__ = ["FixedSizeSearch"]
 
@@ -283,7 +284,7 @@ class FixedSizeSearch(SearchSelector):
             start = np.zeros(space.n_units, dtype=bool)
             start[np.argsort(-priority, kind="stable")[:size]] = True
         elif not self._is_random:
-            start = space.units_of(space.features("start", self.start))
+            start = start_units("start", self.start, space)
             if start.sum() != size:
                 raise ValueError(
                     f"start must be {size} features that may be exchanged (groups count as one), "

@@ -15,6 +15,7 @@ from bitsieve.masks import Masks
 from bitsieve.search import StochasticLocalMaskSearch, best_of_scores
 from bitsieve.selectors._base import SearchSelector
 from bitsieve.selectors._space import Space
+from bitsieve.selectors._starts import are_numbers, start_units
 
 __all__ = ["StochasticLocalSearch"]
 
@@ -254,10 +255,7 @@ class StochasticLocalSearch(SearchSelector):
         percentile = check_number("percentile", self.percentile, 0, 100, closed="both")
         if given is None or (isinstance(given, str) and given in ("zeros", "random")):
             return given
-        is_scores = not isinstance(given, (str, Masks)) and not callable(given)
-        # A number is none, and a list of no features is one of floats for numpy.
-        is_scores = is_scores and np.asarray(given).dtype.kind == "f" and np.size(given) > 0
-        is_scores = is_scores and np.ndim(given) > 0
+        is_scores = are_numbers(given) and np.ndim(given) > 0  # one number is none
         if isinstance(given, str) or callable(given) or is_scores:
             p = space.n_features
             scores = space.filter_scores(
@@ -267,13 +265,7 @@ class StochasticLocalSearch(SearchSelector):
                 n_jobs=self.n_jobs,
             )
             return best_of_scores(scores, percentile)
-        if isinstance(given, Masks):
-            if len(given) != 1 or given.n_features != space.n_features:
-                raise ValueError(
-                    f"{name} must be one mask of {space.n_features} features, got {given!r}"
-                )
-            return space.units_of(given.to_bool()[0])
-        return space.units_of(space.features(name, given))
+        return start_units(name, given, space)
 
     def _store_search(self, search: Any, space: Space) -> None:
         self.n_steps_ = search.n_steps

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from bitsieve.data import Table
 from bitsieve.search import RandomMaskSearch
-from bitsieve.selectors._base import SearchSelector, within
+from bitsieve.selectors._base import SearchSelector
+from bitsieve.selectors._limits import within
 from bitsieve.selectors._space import Space
 
 __all__ = ["RandomSearch"]
@@ -192,15 +193,6 @@ class RandomSearch(SearchSelector):
         self.device = device
         self.callbacks = callbacks
         self.progress = progress
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        limits = (self.max_evaluations, self.max_time, self.patience)
-        if all(limit is None for limit in limits) and not self.callbacks:
-            raise ValueError(
-                "RandomSearch never stops by itself: give max_evaluations, max_time or patience, "
-                "or a callback that stops it"
-            )
 
     def _limits(self, n_units: int) -> tuple[int | None, int | None]:
         return None, self.patience

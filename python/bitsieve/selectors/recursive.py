@@ -7,32 +7,37 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.base import clone
 
-from bitsieve._checks import check_choice, check_int, check_number, is_whole, key_of
-from bitsieve._errors import plural
+from bitsieve._checkpoint import fingerprint
+from bitsieve._checks import (
+    check_choice,
+    check_flag,
+    check_int,
+    check_number,
+    is_whole,
+    key_of,
+)
 from bitsieve._once import info_once
 from bitsieve._random import seeded
-from bitsieve._scorers import check_scorer
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
-from bitsieve.fitness.cv import make_splits
-from bitsieve.fitness.taking import last_step, takes_missing, takes_weights
+from bitsieve.fitness.describe import describe
 from bitsieve.panels.recursive import sizes_to_eliminate
-from bitsieve.selectors._eliminating import Plan, Split, name_of_weights, plan_of
-from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
-from bitsieve.selectors._sizes import within_one_standard_error
+from bitsieve.selectors._eliminating import Plan, plan_of
+from bitsieve.selectors._elimination_folds import Split, check_unused, splits_of
+from bitsieve.selectors._elimination_sizes import range_of_sizes, results_of_folds, size_taken
+from bitsieve.selectors._elimination_store import EliminationStore
 from bitsieve.selectors._space import Space
+from bitsieve.selectors._weights import name_of_weights, weights_of
+from bitsieve.selectors._wrapping import WrappingSelector
 
 __all__ = ["RecursiveFeatureElimination"]
 
 
-class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class RecursiveFeatureElimination(WrappingSelector):
     """Fit, drop the features of the least coefficients, and fit again.
 
     With a linear support vector machine this is SVM-RFE [1]_. It ranks and selects as
@@ -77,6 +82,10 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
         linear model with a kernel draws nothing.
     n_jobs : int or None, default None
         Folds at a time; None uses the cores there are. The result does not depend on it.
+    checkpoint : path-like or None, default None
+        Directory to store the eliminations in, about once a second each.
+    resume : bool, default True
+        Go on from a stored fit with the same data and parameters, bit for bit.
 
     Attributes
     ----------
@@ -135,7 +144,8 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
     Coefficients measure what a feature is worth if features have one scale: standardise them, in a
     pipeline.
 
-    Ctrl-C ends a fit and leaves the selector as it was before.
+    Ctrl-C ends a fit and leaves the selector as it was before: half an elimination selects
+    nothing. What was done is in the ``checkpoint``, and the same fit goes on from it.
 
     References
     ----------
@@ -170,6 +180,8 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
         importance_getter: str | Callable[[Any], Any] = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
+        checkpoint: Any = None,
+        resume: bool = True,
     ) -> None:
         self.estimator = estimator
         self.n_features_to_select = n_features_to_select
@@ -183,6 +195,8 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
         self.importance_getter = importance_getter
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+        self.resume = resume
 
     # Named here and not in the signature: see SearchSelector.
     __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012
@@ -213,7 +227,8 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
         ------
         ValueError
             Where X or y are not fit for use, a parameter is out of its range, the estimator has no
-            coefficients, or the scorer has no value on some test part.
+            coefficients, the scorer has no value on some test part, or a file of the checkpoint is
+            damaged.
         TypeError
             For another name among ``fit_params``.
 
@@ -222,7 +237,7 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
         DuplicateSamplesWarning
             Where sizes are compared and samples stand twice that no group holds together.
         UserWarning
-            Where scikit-learn's fits will take a minute or more.
+            Where the fits will take a minute or more.
         """
         unknown = sorted(fit_params.keys() - {"sample_weight"})
         if unknown:
@@ -232,12 +247,27 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
         self._check_parameters()
         table = self._check_input(X, y)
         members = None if groups is None else group_codes(groups, table.n_samples)
-        weights = self._weights(fit_params.get("sample_weight"), table)
+        weights = weights_of(fit_params.get("sample_weight"), self.estimator, table.n_samples)
         space = Space(table, forced=self.forced_features, forbidden=self.forbidden_features)
         left = np.flatnonzero(space.forced | (space.unit_of >= 0)).astype(np.int64)
-        least, largest, compared = self._range(len(left), space.n_forced)
+        least, largest, compared = range_of_sizes(
+            self.n_features_to_select, self.min_features_to_select, len(left), space.n_forced
+        )
         step = max(1, int(self.step * len(left))) if self.step < 1 else int(self.step)
-        key = key_of(self.random_state)
+        sizes = sizes_to_eliminate(len(left), least, step)
+        splits: list[Split] = []
+        if compared:
+            warn_of_copies(table.X, members, stacklevel=2)
+            splits = splits_of(self.cv, table, groups, self.estimator, self.scoring)
+        else:
+            check_unused(self.cv, table, groups, self.estimator, self.scoring)
+        key = None if self.random_state is None else key_of(self.random_state)
+        store = None
+        if self.checkpoint is not None:
+            store = self._stored(table, space, weights, sizes, largest, splits, key)
+            key = store.key
+        elif key is None:
+            key = key_of(None)
         plan = plan_of(
             seeded(self.estimator, key),
             table,
@@ -256,18 +286,14 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
         elif plan.model is not None:
             kernel = plan.model.kernel
             info_once(f"kernel {kernel!r} makes the coefficients", kernel=kernel)
-        sizes = sizes_to_eliminate(len(left), least, step)
+        if store is None or store.found is None:
+            plan.tell_cost(sizes, len(splits) + 1, self.n_jobs)
         results = None
         if compared:
-            warn_of_copies(table.X, members, stacklevel=2)
-            splits = self._splits(table, groups)
-            plan.tell_cost(sizes, len(splits) + 1, self.n_jobs)
-            results = self._compare(plan, sizes, largest, splits)
-            least = int(results["n_features"][_taken(results, self.size_rule)])
-            sizes = sizes_to_eliminate(len(left), least, step)
-        else:
-            plan.tell_cost(sizes, 1, 1)
-        self._store(plan, sizes, results, key)
+            scores = plan.on_folds(splits, sizes, largest, self.n_jobs, store)
+            results = results_of_folds(scores, sizes, largest)
+            sizes = sizes_to_eliminate(len(left), size_taken(results, self.size_rule), step)
+        self._store(plan, sizes, results, store, key)
         return self
 
     def _check_parameters(self) -> None:
@@ -291,135 +317,51 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
                 f"{type(self.scoring).__name__}"
             )
         effective_n_jobs(self.n_jobs)
+        check_flag("resume", self.resume)
 
-    def _check_input(self, X: Any, y: Any) -> Table:
-        """Check X and y and set what scikit-learn expects about features."""
-        refuse_what_scikit_learn_refuses(X)
-        if y is None:
-            raise needs_target(self)
-        if getattr(y, "ndim", 1) == 2:
-            y = column_or_1d(y, warn=True)
-        table = Table(
-            X,
-            y,
-            task="regression" if is_regressor(self.estimator) else "classification",
-            missing="keep" if takes_missing(self.estimator) else "error",
-        )
-        validate_data(self, X, y, skip_check_array=True)
-        return table
-
-    def _weights(self, given: Any, table: Table) -> NDArray[Any] | None:
-        if given is None:
-            return None
-        weights = np.array(given)
-        if weights.shape != (table.n_samples,):
-            raise ValueError(
-                f"sample_weight must have one value a sample: it has shape {weights.shape}, X has "
-                f"{table.n_samples} samples"
-            )
-        weighted = last_step(self.estimator)
-        if not takes_weights(weighted):
-            raise ValueError(
-                f"{type(weighted).__name__} takes no sample_weight in fit; leave sample_weight "
-                "out, or take an estimator that does"
-            )
-        return weights
-
-    def _range(self, p: int, n_forced: int) -> tuple[int, int, bool]:
-        """Return the least and the largest size that may be taken, and whether several may."""
-        given = self.n_features_to_select
-        name = "n_features_to_select"
-        instead = "or a fraction in (0, 1], 'auto', a pair of sizes or None"
-        if isinstance(given, str) and given == "auto":
-            least = check_int("min_features_to_select", self.min_features_to_select, 1, p)
-            return max(least, n_forced), p, True
-        if isinstance(given, (tuple, list)) and len(given) == 2:
-            low = check_int(f"{name}[0]", given[0], 1)
-            high = check_int(f"{name}[1]", given[1], low)
-            if high > p:
-                raise ValueError(
-                    f"{name}={high} is more than the {plural(p, 'feature')} that may be selected"
-                )
-            if high < n_forced:
-                raise ValueError(
-                    f"{name}={given!r} is less than the {plural(n_forced, 'forced feature')}"
-                )
-            return max(low, n_forced), high, True
-        if given is None:
-            size = max(1, p // 2, n_forced)
-        elif is_whole(given):
-            size = check_int(name, given, 1, p, instead=instead)
-        else:
-            share = check_number(
-                name,
-                given,
-                0,
-                1,
-                closed="right",
-                instead="or a whole number, 'auto', a pair of sizes or None",
-            )
-            size = max(1, int(share * p))
-        if size < n_forced:
-            raise ValueError(
-                f"{name}={given!r} leaves no room for the {plural(n_forced, 'forced feature')}"
-            )
-        return size, size, False
-
-    def _splits(self, table: Table, groups: Any) -> list[Split]:
-        made = make_splits(
-            5 if self.cv is None else self.cv,
-            table.X,
-            table.y,
-            codes=table.codes,
-            classes=table.classes,
-            n_repeats=1,
-            resample=False,
-            groups=groups,
-            random_state=0,
-        )
-        splits: list[Split] = made.splits(0)
-        assert table.y is not None
-        check_scorer(
-            self.estimator,
-            self.scoring,
-            table.X,
-            table.y,
-            [test for _, test in splits],
-            is_classifier=is_classifier(self.estimator),
-            folds=f"cv ({made.describe()})",
-        )
-        for number, (train, _) in enumerate(splits):
-            if table.codes is not None and len(np.unique(table.codes[train])) < 2:
-                raise ValueError(
-                    f"cv: the training part of split {number} has samples of one class alone; "
-                    "shuffle the folds, or give fewer"
-                )
-        return splits
-
-    def _compare(
-        self, plan: Plan, sizes: list[int], largest: int, splits: list[Split]
-    ) -> dict[str, Any]:
-        scores = plan.on_folds(splits, sizes, largest, self.n_jobs)[:, ::-1]
-        n_splits = len(splits)
-        with np.errstate(invalid="ignore"):
-            error = (
-                scores.std(axis=0, ddof=1) / np.sqrt(n_splits)
-                if n_splits > 1
-                else np.full(scores.shape[1], np.nan)
-            )
-        return {
-            "n_features": np.array([size for size in sizes[::-1] if size <= largest]),
-            "mean_test_score": scores.mean(axis=0),
-            "std_test_score": scores.std(axis=0),
-            "standard_error": error,
-            **{f"split{k}_test_score": scores[k].copy() for k in range(n_splits)},
+    def _stored(
+        self,
+        table: Table,
+        space: Space,
+        weights: NDArray[Any] | None,
+        sizes: list[int],
+        largest: int,
+        splits: list[Split],
+        key: int | None,
+    ) -> EliminationStore:
+        """Return the files of this fit, which its data, parameters and folds name."""
+        parts: dict[str, object] = {
+            "selector": type(self).__qualname__,
+            "table": table.fingerprint(),
+            "estimator": describe(self.estimator),
+            "scoring": describe(self.scoring),
+            "getter": describe(self.importance_getter),
+            "weights": weights,
+            "free": space.unit_of,
+            "forced": space.forced,
+            "sizes": np.array(sizes),
+            "largest": largest,
+            "rule": self.size_rule,
+            "splits": {
+                f"{fold} {name}": samples
+                for fold, split in enumerate(splits)
+                for name, samples in zip(("train", "test"), split, strict=True)
+            },
+            "seed": "drawn" if key is None else str(key),
         }
+        return EliminationStore(self.checkpoint, fingerprint(parts), key=key, resume=self.resume)
 
     def _store(
-        self, plan: Plan, sizes: list[int], results: dict[str, Any] | None, key: int
+        self,
+        plan: Plan,
+        sizes: list[int],
+        results: dict[str, NDArray[Any]] | None,
+        store: EliminationStore | None,
+        key: int,
     ) -> None:
+        """Eliminate on all samples, and set the fitted attributes."""
         table, p = plan.table, plan.table.n_features
-        found, machine = plan.on_all(sizes)
+        found = plan.on_all(sizes, store)
         forbidden = np.setdiff1d(np.arange(p), plan.left)
         order = np.concatenate([forbidden, found.order]).astype(np.int64)
         ranking = np.empty(p, dtype=np.int64)
@@ -443,7 +385,7 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
         self.n_steps_ = len(sizes)
         self.kernel_ = None if plan.model is None else plan.model.kernel
         self.fallback_reason_ = plan.reason
-        self.n_declined_ = int(getattr(machine, "n_on_columns", 0))
+        self.n_declined_ = found.n_on_columns
         self.seed_ = key
         if results is not None:
             self.cv_results_ = results
@@ -451,30 +393,3 @@ class RecursiveFeatureElimination(SelectorMixin, MetaEstimatorMixin, BaseEstimat
             self.best_score_ = float(results["mean_test_score"][taken][0])
         if table.classes is not None:
             self.classes_ = table.classes
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self, "support_")
-        support: NDArray[np.bool_] = self.support_
-        return support
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = False
-        tags.input_tags.allow_nan = False
-        if hasattr(getattr(self, "estimator", None), "fit"):
-            wrapped = get_tags(self.estimator)
-            tags.input_tags.allow_nan = takes_missing(self.estimator)
-            tags.input_tags.positive_only = wrapped.input_tags.positive_only
-            tags.classifier_tags = wrapped.classifier_tags
-            tags.regressor_tags = wrapped.regressor_tags
-        return tags
-
-
-def _taken(results: dict[str, Any], rule: str) -> int:
-    """Return the row of the size that a rule takes, the smallest of equal ones."""
-    scores, errors = results["mean_test_score"], results["standard_error"]
-    best = int(np.argmax(scores))
-    if rule == "best" or np.isnan(errors[best]):
-        return best
-    return within_one_standard_error(scores, errors, np.ones(len(scores), dtype=bool))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,17 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from bitsieve._checks import check_choice, check_int, check_number, is_number, is_whole
 from bitsieve.data import Table
-from bitsieve.masks import Masks
-from bitsieve.search import RunResult, SequentialSearch, UnitSearch, run
-from bitsieve.search.walked import Walked
+from bitsieve.search import RunResult, SequentialSearch, run
 from bitsieve.selectors._base import SearchSelector
 from bitsieve.selectors._cost import tell_cost
+from bitsieve.selectors._size_range import size_range, warn_of_size
 from bitsieve.selectors._sizes import (
     FeaturesOfSizes,
+    Path,
     results_of_sizes,
     within_one_standard_error,
 )
 from bitsieve.selectors._space import Space
+from bitsieve.selectors._starts import start_units
 
 __all__ = ["SequentialFeatureSelector"]
 
@@ -92,7 +93,8 @@ class SequentialFeatureSelector(SearchSelector):
         Draw fresh folds for every step. Scores of two sizes are then of different folds, so that
         ``floating`` refuses it.
     max_evaluations : int or None, default None
-        Limit on the number of evaluations.
+        Limit on the number of evaluations. Where this or ``max_time`` ends the search short of the
+        sizes asked for, a ``ConvergenceWarning`` of scikit-learn says so.
     max_time : float or None, default None
         Limit in seconds.
     random_state : int, RandomState, Generator or None, default None
@@ -304,7 +306,7 @@ class SequentialFeatureSelector(SearchSelector):
         if self.start is None:
             return None
         if not isinstance(self.start, str):
-            return space.units_of(space.features("start", self.start))
+            return start_units("start", self.start, space)
         # On the way to the end: half of its size, or twice as many.
         wanted = max(1, size[1] // 2) if self._adds else min(2 * size[0], space.n_units)
         scores = space.filter_scores(
@@ -320,34 +322,9 @@ class SequentialFeatureSelector(SearchSelector):
 
     def _size(self, space: Space) -> tuple[int, int]:
         """The range of sizes of the search, forced features not counted."""
-        given, n = self.n_features_to_select, space.n_forced + space.n_units
-        least = 0 if space.n_forced else 1
-        if isinstance(given, str) and given == "auto":
-            if self.tol is not None:
-                # As many steps as scikit-learn makes at most: to all features but one, or to one.
-                return (least, max(1, space.n_units - 1)) if self._adds else (least, space.n_units)
-            half = n // 2 if self._adds else n - n // 2
-            size = min(max(half - space.n_forced, least), space.n_units)
-            return size, size
-        if isinstance(given, tuple):
-            if len(given) != 2 or not all(is_whole(end) for end in given) or given[0] > given[1]:
-                raise ValueError(
-                    f"n_features_to_select must be a pair (lo, hi) of whole numbers, got {given!r}"
-                )
-            return space.size(given[0], least=least), space.size(given[1], least=least)
-        if is_number(given) and not is_whole(given) and 0 < given <= 1:
-            given = int(n * given)
-            if given == 0:
-                raise ValueError(
-                    f"n_features_to_select={self.n_features_to_select} of {n} features is none"
-                )
-        elif not is_whole(given):
-            raise ValueError(
-                "n_features_to_select must be 'auto', a whole number, a fraction in (0, 1] or a "
-                f"pair (lo, hi), got {given!r}"
-            )
-        size = space.size(int(given), least=least)
-        return size, size
+        return size_range(
+            self.n_features_to_select, space, adds=self._adds, by_tol=self.tol is not None
+        )
 
     @property
     def _adds(self) -> bool:
@@ -362,20 +339,29 @@ class SequentialFeatureSelector(SearchSelector):
                 f"size_rule={self.size_rule!r} needs two splits at least, and cv makes one"
             )
         if getattr(fitness, "kernel", None) is None:
-            first = int(search.recommend().counts()[0])
-            steps = search.steps
-            bound = "at most" if steps.low < steps.high else "about"
+            n_evaluations, bound = search.evaluations_left()
+            limit = self.max_evaluations
+            if is_whole(limit) and (limit < n_evaluations or bound == "at least"):
+                n_evaluations, bound = max(1, limit), "at most"
+            sizes = int(search.recommend().counts()[0]), search.steps.target
             tell_cost(
                 fitness,
-                steps.n_evaluations(first),
-                space.n_forced + (first + steps.target) // 2,
+                n_evaluations,
+                space.n_forced + sum(sizes) // 2,
                 n_jobs=self.n_jobs,
-                bound="at least" if self.floating is not False else bound,
+                bound=bound,
             )
         super()._search(table, space, fitness, key)
+        warn_of_size(
+            self.n_features_to_select,
+            space,
+            asked=(search.steps.low, search.steps.high),
+            reached=int(space.units_of(self.support_).sum()),
+            reasons=self.stop_reason_,
+        )
 
     def _store(self, result: Any, table: Table, fitness: Any, search: Any) -> None:
-        path = _Path(search)
+        path = Path(search)
         found = FeaturesOfSizes(path.masks_of, path.walked.sizes())
         # After Ctrl-C nothing more is measured.
         known = path.walked.scores() if "interrupted" in result.stop_reason else None
@@ -401,7 +387,7 @@ class SequentialFeatureSelector(SearchSelector):
             ]
 
     def _within_one_error(
-        self, result: RunResult, results: dict[str, Any], path: _Path, fitness: Any
+        self, result: RunResult, results: dict[str, Any], path: Path, fitness: Any
     ) -> RunResult:
         """Exchange the best of the range for the smallest within one standard error of it."""
         steps = path.search.steps
@@ -425,29 +411,3 @@ class SequentialFeatureSelector(SearchSelector):
             finalists=[*again.finalists, *others],
             n_final_evaluations=result.n_final_evaluations + 1 + again.n_final_evaluations,
         )
-
-
-@dataclass(frozen=True)
-class _Path:
-    """The masks of features that a search has come by, whatever it moved.
-
-    Attributes
-    ----------
-    outer : SequentialSearch or UnitSearch
-    """
-
-    outer: Any
-
-    @property
-    def search(self) -> SequentialSearch:
-        found = self.outer.inner if isinstance(self.outer, UnitSearch) else self.outer
-        assert isinstance(found, SequentialSearch)
-        return found
-
-    @property
-    def walked(self) -> Walked:
-        return self.search.walked
-
-    def masks_of(self, sizes: list[int]) -> Masks:
-        masks = Masks.from_bool(self.walked.masks_of(sizes))
-        return self.outer.widen(masks) if isinstance(self.outer, UnitSearch) else masks

@@ -8,13 +8,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bitsieve._checks import check_int
+from bitsieve._checks import check_int, is_number
 from bitsieve.data import Table
 from bitsieve.masks import Masks
 from bitsieve.search import BinarySPSASearch, preset_of
 from bitsieve.search.starts import vector
 from bitsieve.selectors._base import SearchSelector
 from bitsieve.selectors._space import Space
+from bitsieve.selectors._starts import are_numbers, start_units
 
 __all__ = ["BinarySPSA"]
 
@@ -88,14 +89,15 @@ class BinarySPSA(SearchSelector):
         "auto".
     alpha : float, default 0.6
         Decay of a fixed gain. Without effect where the gain is "auto".
-    start : "auto", None, float, str or array-like of shape (n_features,), default "auto"
+    start : "auto", None, float, str or array-like, default "auto"
         Where the iterate starts, w_0, in [0, 1]. "auto": where ``n_features_to_select`` is at most
         a tenth of the features and y holds classes, the ranks of ReliefF, as
         ``filter_scores="relieff"``, from which honest errors are lower; otherwise None. None: 0.5
         everywhere, so that the first perturbation decides; with ``n_features_to_select`` the first
-        mask is a random one. "random" is None in a word. A boolean array is a mask, of which w_0
-        stands c / 2 above and below 0.5. The name of a filter means what it means as
-        ``filter_scores``. Numbers of a group are averaged.
+        mask is a random one. "random" is None in a word. Features, as a boolean mask, positions
+        (whole numbers) or names, are the first mask, of which w_0 stands c / 2 above and below
+        0.5. The name of a filter means what it means as ``filter_scores``. Real numbers, one a
+        feature, are w_0; those of a group are averaged.
     filter_scores : None, str, array-like of shape (n_features,) or callable, default None
         In place of ``start``: scores of a filter, greater is better, whose ranks put w_0 within c
         of 0.5; or its name, such as "relieff" (:mod:`bitsieve.filters.named`). A callable gets
@@ -346,15 +348,17 @@ class BinarySPSA(SearchSelector):
 
     def _start(self, space: Space) -> tuple[Any, Any]:
         """Return where the search starts and the scores of a filter, for units; one is None."""
-        start, scores, name = self.start, self.filter_scores, "filter_scores"
+        start: Any = self.start
+        scores, name = self.filter_scores, "filter_scores"
         if isinstance(start, str) and start == "auto":
             start = _FEW_START if scores is None and self._is_few_of_many(space) else None
         elif isinstance(start, str) and start == "random":
             start = None
         if callable(start):
             raise ValueError(
-                "start must be 'auto', None, a number, a mask, one number a feature or the name of "
-                f"a filter, got {start!r}; a filter, called in every fit, is given as filter_scores"
+                "start must be 'auto', None, a number, one number a feature, a mask, positions or "
+                f"names of features or the name of a filter, got {start!r}; a filter, called in "
+                "every fit, is given as filter_scores"
             )
         if isinstance(start, str):
             if scores is not None:
@@ -362,16 +366,24 @@ class BinarySPSA(SearchSelector):
             start, scores, name = None, start, "start"
         if scores is not None:
             scores = space.filter_scores(name, scores, n_jobs=self.n_jobs)
-        if start is None or space.is_plain or (array := np.asarray(_mask_of(start))).ndim == 0:
+        if start is None or is_number(start):
             return start, scores
-        if array.dtype == np.bool_:
-            return space.units_of(array), scores
-        return space.unit_scores(vector("start", array, space.n_features)), scores
+        if are_numbers(start) or _are_zeros_and_ones(start, space.n_features):
+            if np.ndim(start) == 0:
+                return start, scores
+            return space.unit_scores(vector("start", start, space.n_features)), scores
+        return start_units("start", start, space), scores
 
 
-def _mask_of(start: Any) -> Any:
-    """Return a batch of one mask as a boolean array, and anything else as it is."""
-    return start.to_bool()[0] if isinstance(start, Masks) and len(start) == 1 else start
+def _are_zeros_and_ones(start: Any, n_features: int) -> bool:
+    """Tell whether whole numbers are ends of [0, 1], one a feature, and no positions."""
+    if isinstance(start, (Masks, str)):
+        return False
+    try:
+        array = np.asarray(start)
+    except ValueError:  # lists of several lengths
+        return False
+    return array.dtype.kind in "iu" and array.shape == (n_features,) and set(array) <= {0, 1}
 
 
 def _number_or_auto(name: str, value: Any, auto: int | None) -> int | None:

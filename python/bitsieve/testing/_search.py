@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -325,6 +326,33 @@ def _stop_gives_reasons(given: Given) -> None:
             expect(search.stop() == reasons, "asked twice, stop() gave different reasons")
             break
         _walk(search, 1)
+
+
+@CONTRACT.clause
+def _keeps_to_evaluations_left(given: Given) -> None:
+    """evaluations_left() is a number and "at most", "about" or "at least", to which it keeps"""
+    search = given.new()
+    if not callable(getattr(search, "evaluations_left", None)):
+        return
+    most, least, n_asked = math.inf, 0, 0
+    for _ in range(given.n_iterations):
+        before = _copied(search.state())
+        n, bound = search.evaluations_left()  # type: ignore[attr-defined]
+        changed = _differing(before, search.state())
+        expect(not changed, f"evaluations_left() changed the state's {', '.join(changed)}")
+        expect(isinstance(n, int) and n >= 0, f"evaluations_left() says {n!r} masks")
+        expect(bound in ("at most", "about", "at least"), f"evaluations_left() says {bound!r}")
+        if bound == "at most":
+            most = min(most, n_asked + n)
+        elif bound == "at least":
+            least = max(least, n_asked + n)
+        if search.stop():
+            expect(n_asked >= least, f"it asked for {n_asked} masks in all, and said {least}")
+            break
+        masks = search.ask()
+        n_asked += len(masks)
+        search.tell(masks, _score(masks))
+        expect(n_asked <= most, f"it asked for {n_asked} masks, and said {most} at most")
 
 
 @CONTRACT.clause

@@ -70,4 +70,9 @@ inline void list_difference(const Word* from, const Word* to, std::size_t n_word
 std::vector<Word> hamming_median(const Word* masks, std::size_t n_masks, std::size_t n_words,
                                  const Word* anchor);
 
+// Position of the first of n flips that makes one mask of another, or n: also where the two are
+// equal or more than one flip apart. O(n_words + n), nothing is allocated.
+std::size_t find_flip(const Word* from, const Word* to, std::size_t n_words,
+                      const std::int64_t* flips, std::size_t n);
+
 }  // namespace bitsieve

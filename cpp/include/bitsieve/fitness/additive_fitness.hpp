@@ -227,6 +227,10 @@ class AdditiveFitness : public MaskFitness {
   void offsets_of(const State& state, const TargetSplits& at, std::size_t split,
                   const SplitSums& sums, const double* params, const double* reference,
                   Adder& adder) const;
+  // What choose() is given, once: share is added to the relative errors in adder.
+  LaneCosts lane_costs(const SumLayout& layout, const TargetSplits& at, std::size_t split,
+                       const double* sums, const double* magnitudes, double share,
+                       Adder& adder) const;
   // The bounds of a split's classes, lanes side by side: classes[test of the split][lanes].
   void choose(const SumLayout& layout, const TargetSplits& at, std::size_t split,
               const double* sums, const double* magnitudes, double share, Adder& adder,

@@ -83,6 +83,10 @@ class GaussianBayesFitness : public AdditiveFitness {
   const double* reaches_of(const Folds& folds, const FeatureBlock& block, std::size_t split) const;
   void scale_variances(const Folds& folds, const FeatureBlock& block, std::size_t split,
                        std::size_t n, double* variances) const;
+  // Means and variances of the classes in a split's training part, [n_classes][lanes] each, of a
+  // block that was begun; behind a scaler the variances are of z.
+  void measure_parts(const Folds& folds, const FeatureBlock& block, std::size_t split,
+                     double* mean, double* variance) const;
   bool declines_scaled(const Folds& folds, const std::vector<std::int32_t>& features,
                        const double* params, std::size_t stride) const;
   double most_abs(const std::vector<std::int32_t>& features) const;

@@ -66,6 +66,14 @@ struct AdditiveKernels {
   // a number is not finite).
   void (*choose)(const LaneCosts& costs, std::int32_t* classes);
 
+  // What flip_sums(), choose() and count_hits() of a split give, in one pass that stores none of the
+  // sums: costs.sums are the terms, base[n_classes + n_extra][n_places]; hits and open are set.
+  // counts[n_classes][lanes] is scratch. Cost: of two classes 24 operations a (place, lane); limit:
+  // two vectors of those a cycle.
+  void (*flip_hits)(const LaneCosts& costs, const double* base, const double* sign,
+                    const std::int32_t* own, double* counts, std::int32_t* hits,
+                    std::int32_t* open);
+
   // hits[class of the place][lane] += the class was chosen there; open[lane] tells whether
   // there was no_class.
   void (*count_hits)(const std::int32_t* classes, const std::int32_t* own, std::size_t n_places,

@@ -98,9 +98,12 @@ struct Kernels {
   //   sign[lane]             +1 the feature joins the mask, -1 it leaves
   //   margin[i], spread[lane]  the error bound of a distance of sample i is
   //                            margin[i] + 2^-21 * (|value| + spread)^2 + 2^-22 * distance
+  // or, where all lanes join and that is less, as good as
+  //   margin[i] + 2^-21 * (|value| + spread) * sqrt(distance + margin[i]) + 2^-22 * distance.
   // correct[counter * 16 + lane] counts test samples whose nearest neighbor is surely of their
   // class; unsure[test] has a bit for each lane where the bound does not decide.
-  // Cost: 3 vector operations a (pair, 16 features); limit 1.5 cycles each.
+  // Cost: 3 vector operations a (pair, 16 features) where all lanes join or all leave, else 4;
+  // limit 1.5 and 2 cycles each on AVX-512: chains of minima hide their latency of 4.
   // flips_class counts which class is surely the nearest one's:
   // counts[(counter * n_classes + class) * 16 + lane]. Some operations more a (test, class).
   void (*flips_nearest)(const float* values, const float* base, std::size_t ld, const float* sign,

@@ -13,6 +13,7 @@ inline constexpr std::size_t rectangle_rows = 8;  // rows of a rectangle come in
 inline constexpr std::size_t vote_neighbors = 5;  // most neighbors of flips_votes
 
 struct FlipTest;
+struct FlipTests;
 
 // A sample by its distance from another under the base mask, and its class, below 16.
 struct VoteCandidate {
@@ -83,6 +84,17 @@ struct NeighborKernels {
   // Cost: a vector of eight at a time. Limit: the latency of an addition.
   double (*squared_distance)(const double* a, const double* b, const double* factors,
                              std::size_t m);
+
+  // Masks of a single feature under 1-NN, flip_lanes of them at a time, decided in float64 as
+  // ExactDistance does, ties to the lowest sample: nothing is left open.
+  //   values[j * 16 + lane]  the user's values, sample-major
+  //   factors[lane]          of the differences, or null
+  // With hits_only counts[counter * 16 + lane] as flips_nearest, else
+  // counts[(counter * n_classes + class) * 16 + lane] as flips_class. FlipTest::row is not read.
+  // Cost: 3 vector operations (a factor: 4) a (pair, 8 features of AVX-512), a walk up to the first
+  // of the nearest where classes tie; limit 3 cycles a (pair, 16 features).
+  void (*single_features)(const double* values, const double* factors, const FlipTests& tests,
+                          bool hits_only, std::int32_t* counts);
 };
 
 }  // namespace bitsieve
