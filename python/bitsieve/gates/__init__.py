@@ -2,10 +2,11 @@
 
 ::
 
-    stg.py, pefs.py    the estimators, on _base.py
+    stg.py, cox.py, pefs.py    the estimators, on _base.py
         |-- path.py         from many features to few, warm
         |-- training.py     the loop: steps, epochs, history, state
         |     |-- gate.py, bernoulli.py   what multiplies the features, and how it learns
+        |     |     |-- noise.py          their random numbers
         |     |-- network.py              the layers behind it
         |     |-- losses.py               one number for each draw
         |-- survival.py     times and events
@@ -21,17 +22,24 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["PEFSClassifier", "PEFSRegressor", "STGClassifier", "STGCox", "STGRegressor"]
 
 if TYPE_CHECKING:
+    from bitsieve.gates.cox import STGCox
     from bitsieve.gates.pefs import PEFSClassifier, PEFSRegressor
-    from bitsieve.gates.stg import STGClassifier, STGCox, STGRegressor
+    from bitsieve.gates.stg import STGClassifier, STGRegressor
 
-_HOMES = {"STG": "bitsieve.gates.stg", "PEFS": "bitsieve.gates.pefs"}
+_HOMES = {
+    "PEFSClassifier": "bitsieve.gates.pefs",
+    "PEFSRegressor": "bitsieve.gates.pefs",
+    "STGClassifier": "bitsieve.gates.stg",
+    "STGCox": "bitsieve.gates.cox",
+    "STGRegressor": "bitsieve.gates.stg",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        module = importlib.import_module(_HOMES[name[:3] if name[:3] == "STG" else "PEFS"])
+        module = importlib.import_module(_HOMES[name])
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise

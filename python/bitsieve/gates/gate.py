@@ -1,4 +1,17 @@
-"""Stochastic gates: a random number in [0, 1] for each feature, and how the network learns it."""
+"""Stochastic gates: a random number in [0, 1] for each feature, and how the network learns it.
+
+=================  =============================  ====================  ====================
+gate               sample                         value                 selected
+=================  =============================  ====================  ====================
+``gaussian``       clip(mu + 1/2 + sigma eps)     clip(mu + 1/2)        value > 1/2: mu > 0
+``hard_concrete``  clip of a stretched concrete   clip of its mode's    value > 1/2:
+                   variable                       stretched sigmoid     log alpha > 0
+``l1``             its value                      w in [0, 1]           value > 0
+``none``           1                              1                     always
+=================  =============================  ====================  ====================
+
+All start at 1/2 but the last. A mask of PEFS is a gate too: ``bernoulli.py``.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +22,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.nn.functional import hardtanh
 
-from bitsieve._random import Random, Stream
+from bitsieve._checks import check_int, check_number
+from bitsieve.gates.noise import noise
 
 __all__ = ["GATES", "FeatureGates", "GaussianGates", "HardConcreteGates", "L1Gates", "OpenGates"]
-
-_SQRT_HALF = math.sqrt(0.5)
 
 
 class FeatureGates(torch.nn.Module):
@@ -27,17 +40,38 @@ class FeatureGates(torch.nn.Module):
     Attributes
     ----------
     n_features : int
+    threshold : float
+        A feature is selected where :meth:`value` is greater.
+    learns_closed : bool
+        Whether the loss teaches a gate that is 0. Where it does not, a step may leave out the
+        features whose gates are 0 in all of its draws.
     """
+
+    threshold: float = 0.5
+    learns_closed: bool = False
 
     def __init__(self, n_features: int) -> None:
         super().__init__()
-        self.n_features = n_features
+        self.n_features = check_int("n_features", n_features, 1)
 
     @abstractmethod
-    def sample(self, key: int, step: int, n_draws: int) -> torch.Tensor:
-        """Return float32 of shape (n_draws, n_features) in [0, 1]: the gates of one step.
+    def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
+        """Return the gates of one step, a function of parameters, key and step alone.
 
-        They are a function of the parameters, the key and the step's number alone.
+        Parameters
+        ----------
+        key : int
+            In [0, 2**64).
+        step : int
+            In [0, 2**63) in training; what is drawn at prediction counts from
+            ``noise.PREDICTION_STEP``.
+        n_draws : int
+        n_rows : int or None, default None
+            Samples that each have gates of their own; None is noise that all samples share.
+
+        Returns
+        -------
+        float32 tensor in [0, 1], of shape (n_draws, n_features) or (n_draws, n_rows, n_features)
         """
 
     @abstractmethod
@@ -53,71 +87,134 @@ class FeatureGates(torch.nn.Module):
         return None
 
     def learn(self, masks: torch.Tensor, losses: torch.Tensor, n_draws: int) -> None:
-        """Learn from the loss of each draw, where gradients do not do it."""
+        """Do what gradients do not: called after the optimiser's step with the loss of each draw.
+
+        Parameters
+        ----------
+        masks : tensor of shape (n_draws, n_features)
+            What :meth:`sample` gave.
+        losses : tensor of shape (n_draws,)
+        n_draws : int
+        """
 
     def support(self) -> NDArray[np.bool_]:
         """Return which features are selected: bool of shape (n_features,)."""
         with torch.no_grad():
-            selected: NDArray[np.bool_] = (self.value() > 0.5).cpu().numpy()
+            selected: NDArray[np.bool_] = (self.value() > self.threshold).cpu().numpy()
         return selected
+
+    def at_prediction(self) -> torch.Tensor:
+        """Return :meth:`value` with 0 for what is not selected: float32 of shape (n_features,)."""
+        value = self.value()
+        return torch.where(value > self.threshold, value, torch.zeros_like(value))
 
 
 class OpenGates(FeatureGates):
-    """No gate: every feature, always."""
+    """No gate: every feature, always.
+
+    Parameters
+    ----------
+    n_features : int
+    sigma : float, default 0.5
+        Unused.
+
+    Examples
+    --------
+    >>> OpenGates(3).sample(7, 0, 2).tolist()
+    [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
+    """
+
+    _open: torch.Tensor
 
     def __init__(self, n_features: int, sigma: float = 0.5) -> None:
         super().__init__(n_features)
         self.register_buffer("_open", torch.ones(n_features), persistent=False)
 
-    def sample(self, key: int, step: int, n_draws: int) -> torch.Tensor:
+    def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
         """See :class:`FeatureGates`."""
-        return self._buffers["_open"].expand(n_draws, -1)  # type: ignore[union-attr]
+        return self._open.expand(_shape(n_draws, n_rows, self.n_features))
 
     def value(self) -> torch.Tensor:
         """See :class:`FeatureGates`."""
-        return self._buffers["_open"]  # type: ignore[return-value]
+        return self._open
 
     def position(self) -> torch.Tensor:
         """See :class:`FeatureGates`."""
-        return self.value()
+        return self._open
 
 
 class GaussianGates(FeatureGates):
-    """Gaussian gates z = clip(mu + 0.5 + sigma eps, 0, 1), as of STG (Yamada et al. 2020).
+    """Gaussian gates z = clip(mu + 1/2 + sigma eps, 0, 1) with eps ~ N(0, 1): STG.
+
+    The penalty is the expected number of open gates, the sum of P(z > 0) = Phi((mu + 1/2) / sigma).
+    A feature is selected where mu > 0.
 
     Parameters
     ----------
     n_features : int
     sigma : float, default 0.5
         Standard deviation of the noise.
+
+    Attributes
+    ----------
+    mu : float32 parameter of shape (n_features,)
+        It starts at 0.
+
+    References
+    ----------
+    Yamada, Lindenbaum, Negahban, Kluger, "Feature selection using stochastic gates", ICML 2020,
+    algorithm 1.
+
+    Examples
+    --------
+    >>> gates = GaussianGates(3)
+    >>> with torch.no_grad():
+    ...     _ = gates.mu.copy_(torch.tensor([-1.0, 0.0, 1.0]))
+    >>> gates.open_probability().tolist()
+    [0.158655..., 0.841344..., 0.998650...]
+    >>> gates.mean().tolist()  # E[z]
+    [0.041466..., 0.5, 0.958533...]
+    >>> drawn = gates.sample(7, 0, 100_000)
+    >>> bool((drawn.mean(dim=0) - gates.mean()).abs().max() < 0.01)
+    True
     """
 
     def __init__(self, n_features: int, sigma: float = 0.5) -> None:
         super().__init__(n_features)
-        self.sigma = sigma
+        self.sigma = check_number("sigma", sigma, 0.0)
         self.mu = torch.nn.Parameter(torch.zeros(n_features))
 
-    def sample(self, key: int, step: int, n_draws: int) -> torch.Tensor:
+    def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
         """See :class:`FeatureGates`."""
-        noise = Random(key, Stream.gates, lane=step).normal((n_draws, self.n_features))
-        eps = torch.from_numpy(noise.astype(np.float32)).to(self.mu.device)
-        return (self.mu + 0.5 + self.sigma * eps).clamp(0.0, 1.0)
+        shape = _shape(n_draws, n_rows, self.n_features)
+        eps = noise("normal", key, step, shape, self.mu.device)
+        # Not clamp: its gradient at 0 itself is 1, and a closed gate must have none.
+        return hardtanh(torch.add(self.mu + 0.5, eps, alpha=self.sigma), 0.0, 1.0)
 
     def value(self) -> torch.Tensor:
         """See :class:`FeatureGates`."""
-        return (self.mu + 0.5).clamp(0.0, 1.0)
+        return self.position().clamp(0.0, 1.0)
 
     def position(self) -> torch.Tensor:
-        """See :class:`FeatureGates`."""
+        """See :class:`FeatureGates`: mu + 1/2."""
         return self.mu + 0.5
 
     def open_probability(self) -> torch.Tensor:
-        """Return P(z > 0) = Phi((mu + 0.5) / sigma), float32 of shape (n_features,)."""
-        return 0.5 * torch.erfc(-(self.mu + 0.5) / self.sigma * _SQRT_HALF)
+        """Return P(z > 0) = Phi((mu + 1/2) / sigma), float32 of shape (n_features,)."""
+        return _normal_cdf(self.position() / self.sigma)
 
     def mean(self) -> torch.Tensor:
-        """Return E[z] in closed form, float32 of shape (n_features,)."""
-        raise NotImplementedError
+        """Return E[z], float32 of shape (n_features,).
+
+        With m = mu + 1/2, a = -m / sigma, b = (1 - m) / sigma, it is the integral of P(z > t) over
+        t in [0, 1]: m (Phi(b) - Phi(a)) + sigma (phi(a) - phi(b)) + 1 - Phi(b). Its derivative by
+        mu is P(0 < z < 1) = Phi(b) - Phi(a).
+        """
+        m = self.position().double()
+        a, b = -m / self.sigma, (1.0 - m) / self.sigma
+        inside = _normal_cdf(b) - _normal_cdf(a)
+        mean = m * inside + self.sigma * (_normal_density(a) - _normal_density(b))
+        return (mean + _normal_cdf(-b)).clamp(0.0, 1.0).to(self.mu.dtype)
 
     def penalty(self, weight: float) -> torch.Tensor | None:
         """Return weight times the expected number of open gates."""
@@ -125,19 +222,136 @@ class GaussianGates(FeatureGates):
 
 
 class HardConcreteGates(FeatureGates):
-    """Hard-concrete gates (Louizos, Welling, Kingma 2018)."""
+    """Hard-concrete gates: a concrete variable, stretched beyond [0, 1] and clipped.
+
+    With u uniform, s = sigmoid((log u - log(1 - u) + log alpha) / beta) and
+    z = clip(s (zeta - gamma) + gamma, 0, 1) (equations 10 and 11); beta = 2/3, gamma = -0.1 and
+    zeta = 1.1. The penalty is the sum of P(z > 0) = sigmoid(log alpha - beta log(-gamma / zeta))
+    (equation 12), the gate at prediction clip(sigmoid(log alpha) (zeta - gamma) + gamma, 0, 1)
+    (equation 13).
+
+    A feature is selected where that exceeds 1/2, as with Gaussian gates, so that both are told
+    apart by their noise alone: P(z > 0) is 0.83 there, and 0.84 with Gaussian gates of sigma = 1/2.
+    (Its authors keep what is greater than 0: log alpha > -2.4.)
+
+    Parameters
+    ----------
+    n_features : int
+    sigma : float, default 0.5
+        Unused.
+
+    Attributes
+    ----------
+    log_alpha : float32 parameter of shape (n_features,)
+        It starts at 0.
+
+    References
+    ----------
+    Louizos, Welling, Kingma, "Learning sparse neural networks through L0 regularization", ICLR
+    2018.
+
+    Examples
+    --------
+    >>> gates = HardConcreteGates(3)
+    >>> with torch.no_grad():
+    ...     _ = gates.log_alpha.copy_(torch.tensor([-3.0, 0.0, 3.0]))
+    >>> gates.value().tolist(), gates.support().tolist()
+    ([0.0, 0.5, 1.0], [False, False, True])
+    >>> gates.open_probability().tolist()
+    [0.197593..., 0.831822..., 0.990034...]
+    >>> drawn = gates.sample(7, 0, 100_000)
+    >>> bool(((drawn > 0).float().mean(dim=0) - gates.open_probability()).abs().max() < 0.01)
+    True
+    """
+
+    beta = 2.0 / 3.0
+    gamma = -0.1
+    zeta = 1.1
 
     def __init__(self, n_features: int, sigma: float = 0.5) -> None:
         super().__init__(n_features)
-        raise NotImplementedError
+        self.log_alpha = torch.nn.Parameter(torch.zeros(n_features))
+
+    def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
+        """See :class:`FeatureGates`."""
+        shape = _shape(n_draws, n_rows, self.n_features)
+        logit_u = noise("logistic", key, step, shape, self.log_alpha.device)
+        s = torch.sigmoid((logit_u + self.log_alpha) / self.beta)
+        return hardtanh(s * (self.zeta - self.gamma) + self.gamma, 0.0, 1.0)
+
+    def value(self) -> torch.Tensor:
+        """See :class:`FeatureGates`."""
+        # Centred, so that log alpha = 0 is 1/2 in every bit.
+        stretched = (torch.sigmoid(self.log_alpha) - 0.5) * (self.zeta - self.gamma) + 0.5
+        return stretched.clamp(0.0, 1.0)
+
+    def position(self) -> torch.Tensor:
+        """See :class:`FeatureGates`: log alpha."""
+        return self.log_alpha * 1.0
+
+    def open_probability(self) -> torch.Tensor:
+        """Return P(z > 0), float32 of shape (n_features,)."""
+        return torch.sigmoid(self.log_alpha - self.beta * math.log(-self.gamma / self.zeta))
+
+    def penalty(self, weight: float) -> torch.Tensor | None:
+        """Return weight times the expected number of open gates."""
+        return weight * self.open_probability().sum()
 
 
 class L1Gates(FeatureGates):
-    """Deterministic gates clip(w, 0, 1) with the L1 penalty: a control without noise."""
+    """Gates without noise, w in [0, 1] with the penalty |w|: the control of stochastic gates.
+
+    The loss teaches a closed gate too: w is put back into [0, 1] after each step (projected
+    gradient), so that a gate is exactly 0 where opening it would save less than the penalty
+    costs, and opens again where it saves more. A feature is selected where w > 0. As in every such
+    model the network can make up for a small gate with large weights; its weight decay is what
+    holds against it.
+
+    Parameters
+    ----------
+    n_features : int
+    sigma : float, default 0.5
+        Unused.
+
+    Attributes
+    ----------
+    w : float32 parameter of shape (n_features,)
+        It starts at 1/2.
+
+    Examples
+    --------
+    >>> gates = L1Gates(2)
+    >>> gates.penalty(3.0).item()
+    3.0
+    """
+
+    threshold = 0.0
+    learns_closed = True
 
     def __init__(self, n_features: int, sigma: float = 0.5) -> None:
         super().__init__(n_features)
-        raise NotImplementedError
+        self.w = torch.nn.Parameter(torch.full((n_features,), 0.5))
+
+    def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
+        """See :class:`FeatureGates`."""
+        return self.value().expand(_shape(n_draws, n_rows, self.n_features))
+
+    def value(self) -> torch.Tensor:
+        """See :class:`FeatureGates`."""
+        return self.w.clamp(0.0, 1.0)
+
+    def position(self) -> torch.Tensor:
+        """See :class:`FeatureGates`; here it has ends."""
+        return self.w * 1.0
+
+    def penalty(self, weight: float) -> torch.Tensor | None:
+        """Return weight times the sum of the gates."""
+        return weight * self.w.sum()
+
+    def learn(self, masks: torch.Tensor, losses: torch.Tensor, n_draws: int) -> None:
+        """Put w back into [0, 1]."""
+        with torch.no_grad():
+            self.w.clamp_(0.0, 1.0)
 
 
 GATES: dict[str, Any] = {
@@ -146,3 +360,15 @@ GATES: dict[str, Any] = {
     "l1": L1Gates,
     "none": OpenGates,
 }
+
+
+def _shape(n_draws: int, n_rows: int | None, n_features: int) -> tuple[int, ...]:
+    return (n_draws, n_features) if n_rows is None else (n_draws, n_rows, n_features)
+
+
+def _normal_cdf(x: torch.Tensor) -> torch.Tensor:
+    return 0.5 * torch.erfc(-x * math.sqrt(0.5))
+
+
+def _normal_density(x: torch.Tensor) -> torch.Tensor:
+    return torch.exp(-0.5 * x.square()) / math.sqrt(2.0 * math.pi)

@@ -92,8 +92,14 @@ class GatedMLP(torch.nn.Module):
         self.rest = torch.nn.Sequential(*layers)
 
     def forward(self, x: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
-        """Return the outputs, of shape (K, B, C), for x of shape (B, p) and gates (K, p)."""
-        first = torch.matmul(x, z[:, :, None] * self.weight) + self.bias
+        """Return the outputs, of shape (K, B, C), for x of shape (B, p).
+
+        The gates are of shape (K, p), or (K, B, p) where each sample has its own.
+        """
+        if z.dim() == 3:
+            first = torch.matmul(x * z, self.weight) + self.bias
+        else:
+            first = torch.matmul(x, z[:, :, None] * self.weight) + self.bias
         outputs: torch.Tensor = self.rest(first)
         return outputs
 

@@ -1,4 +1,4 @@
-"""Stochastic gates (STG): classification, regression and survival."""
+"""Stochastic gates (STG): classification and regression."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bitsieve.gates.gate import GATES, FeatureGates
 from bitsieve.gates.losses import CrossEntropy, Loss
 from bitsieve.gates.training import Settings
 
-__all__ = ["STGClassifier", "STGCox", "STGRegressor"]
+__all__ = ["STGClassifier", "STGRegressor"]
 
 
 class _STG(GatedEstimator):
@@ -96,8 +96,4 @@ class STGClassifier(ClassifierMixin, _STG):  # type: ignore[misc]
 
 
 class STGRegressor(_STG):
-    """To come."""
-
-
-class STGCox(_STG):
     """To come."""

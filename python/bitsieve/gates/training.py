@@ -173,9 +173,7 @@ class Training:
         """Return the outputs at prediction, of shape (n, C): gates that are not selected are 0."""
         self.network.eval()
         with torch.no_grad():
-            z = self.gates.value()
-            z = torch.where(z > 0.5, z, torch.zeros_like(z))
-            outputs: torch.Tensor = self.network(x, z[None])[0]
+            outputs: torch.Tensor = self.network(x, self.gates.at_prediction()[None])[0]
         return outputs
 
     def loss_of(self, samples: Samples) -> float:

@@ -1,0 +1,224 @@
+"""Cox's proportional hazards behind stochastic gates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bitsieve.data import Table
+from bitsieve.gates.losses import CoxPartialLikelihood, Loss
+from bitsieve.gates.stg import _STG
+from bitsieve.gates.survival import (
+    Survival,
+    baseline_hazard,
+    check_survival,
+    concordance_index,
+)
+
+__all__ = ["STGCox"]
+
+
+class _SurvivalTable(Table):
+    """A table whose target is times and events."""
+
+    survival: Survival
+
+
+class STGCox(_STG):
+    """Proportional hazards behind stochastic gates: which features tell who has the event first.
+
+    A network whose output is the logarithm of a sample's risk, trained by Cox's partial likelihood
+    behind a gate for each feature. Without a hidden layer, the default, it is Cox's linear model.
+
+    Parameters
+    ----------
+    n_features_to_select : int or None, default None
+        See :class:`~bitsieve.gates.STGClassifier`, as for what is not told here.
+    lam : float or "auto", default 0.1
+        Weight of the expected number of open gates, beside the loss of one event.
+    ties : {"efron", "breslow"}, default "efron"
+        How events at the same time are counted.
+    gate, sigma, hidden_layer_sizes, activation, dropout, batch_norm, n_draws : optional
+    optimizer, learning_rate, gate_learning_rate, weight_decay : optional
+    batch_size : int or None, default None
+        None takes all samples. The samples at risk at an event are those of its batch, so that
+        smaller batches minimise an approximation.
+    max_epochs : int, default 1000
+        With all samples in a batch an epoch is one step.
+    random_state : int, numpy Generator, RandomState or None, default None
+
+    Attributes
+    ----------
+    support_, n_features_, gates_, scores_, history_, n_iter_ : see STGClassifier
+    event_times_ : ndarray of shape (n_times,)
+        Distinct times of the events that it was fitted to, ascending.
+    cumulative_baseline_hazard_ : ndarray of shape (n_times,)
+        Breslow's estimate for a sample with :meth:`predict` 0, from each of these times on.
+
+    See Also
+    --------
+    bitsieve.gates.survival.check_survival : The forms of y.
+    bitsieve.gates.survival.EventKFold : Folds that share the events.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitsieve.gates import STGCox
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 6))
+    >>> time = rng.exponential(np.exp(-1.5 * X[:, 0]))
+    >>> y = np.column_stack((rng.random(200) < 0.8, time))  # event, time
+    >>> model = STGCox(lam=0.1, learning_rate=0.01, random_state=0).fit(X, y)
+    >>> model.get_support(indices=True)
+    array([0])
+    >>> model.score(X, y) > 0.8
+    True
+    >>> model.predict_survival_function(X[:2], times=[0.1, 1.0]).shape
+    (2, 2)
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        *,
+        lam: float | str = 0.1,
+        ties: str = "efron",
+        gate: str = "gaussian",
+        sigma: float = 0.5,
+        hidden_layer_sizes: tuple[int, ...] = (),
+        activation: str = "relu",
+        dropout: float = 0.0,
+        batch_norm: bool = False,
+        n_draws: int = 1,
+        optimizer: str = "adam",
+        learning_rate: float = 1e-2,
+        gate_learning_rate: float | None = None,
+        weight_decay: float = 1e-4,
+        batch_size: int | None = None,
+        max_epochs: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select,
+            lam=lam,
+            gate=gate,
+            sigma=sigma,
+            hidden_layer_sizes=hidden_layer_sizes,
+            activation=activation,
+            dropout=dropout,
+            batch_norm=batch_norm,
+            n_draws=n_draws,
+            optimizer=optimizer,
+            learning_rate=learning_rate,
+            gate_learning_rate=gate_learning_rate,
+            weight_decay=weight_decay,
+            batch_size=batch_size,
+            max_epochs=max_epochs,
+            random_state=random_state,
+        )
+        self.ties = ties
+
+    def fit(self, X: Any, y: Any) -> STGCox:
+        """Train gates and network.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        y : structured array, DataFrame or array-like of shape (n_samples, 2)
+            Event and time; see :func:`bitsieve.gates.survival.check_survival`.
+
+        Returns
+        -------
+        STGCox
+        """
+        super().fit(X, y)
+        log_risk = self.predict(X)
+        target = check_survival(y, len(log_risk))
+        self.event_times_, self.cumulative_baseline_hazard_ = baseline_hazard(target, log_risk)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithm of each sample's risk; greater is riskier.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        float64 ndarray of shape (n_samples,)
+        """
+        log_risk: NDArray[np.float64] = self._outputs(X)[:, 0].astype(np.float64)
+        return log_risk
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the concordance index of the predicted risks.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        y : structured array, DataFrame or array-like of shape (n_samples, 2)
+
+        Returns
+        -------
+        float
+        """
+        return concordance_index(y, self.predict(X))
+
+    def predict_cumulative_hazard_function(
+        self, X: Any, times: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Return the cumulative hazard of each sample.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        times : array-like of shape (n_times,), optional
+            ``event_times_`` by default. Before the first of those it is 0, after the last as there.
+
+        Returns
+        -------
+        float64 ndarray of shape (n_samples, n_times)
+        """
+        check_is_fitted(self, "event_times_")
+        at = self.event_times_ if times is None else np.asarray(times, dtype=np.float64)
+        if at.ndim != 1 or np.isnan(at).any():
+            raise ValueError("times must be a list of numbers, none of them NaN")
+        steps = np.concatenate(([0.0], self.cumulative_baseline_hazard_))
+        baseline = steps[np.searchsorted(self.event_times_, at, side="right")]
+        hazard: NDArray[np.float64] = np.exp(self.predict(X))[:, None] * baseline
+        return hazard
+
+    def predict_survival_function(
+        self, X: Any, times: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Return the probability that each sample has had no event by each time.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        times : array-like of shape (n_times,), optional
+            ``event_times_`` by default.
+
+        Returns
+        -------
+        float64 ndarray of shape (n_samples, n_times)
+        """
+        survival: NDArray[np.float64] = np.exp(-self.predict_cumulative_hazard_function(X, times))
+        return survival
+
+    def _check_input(self, X: Any, y: Any) -> Table:
+        table = _SurvivalTable(X)
+        validate_data(self, X, skip_check_array=True)
+        table.survival = check_survival(y, table.n_samples)
+        return table
+
+    def _make_loss(self, table: Table) -> Loss:
+        return CoxPartialLikelihood(self.ties)
+
+    def _target(self, table: Table) -> NDArray[Any]:
+        assert isinstance(table, _SurvivalTable)
+        return table.survival.columns()
