@@ -1,4 +1,4 @@
-"""Gates trained with a network: selectors that predict. An extra, ``pip install "bitsieve[gates]"``.
+"""Gates trained with a network: selectors that predict (``pip install "bitsieve[gates]"``).
 
 ::
 

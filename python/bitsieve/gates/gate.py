@@ -97,10 +97,14 @@ class FeatureGates(torch.nn.Module):
         n_draws : int
         """
 
-    def support(self) -> NDArray[np.bool_]:
-        """Return which features are selected: bool of shape (n_features,)."""
+    def selected(self) -> torch.Tensor:
+        """Return which features are selected: bool of shape (n_features,), on the device."""
         with torch.no_grad():
-            selected: NDArray[np.bool_] = (self.value() > self.threshold).cpu().numpy()
+            return self.value() > self.threshold
+
+    def support(self) -> NDArray[np.bool_]:
+        """Return :meth:`selected` as an array."""
+        selected: NDArray[np.bool_] = self.selected().cpu().numpy()
         return selected
 
     def at_prediction(self) -> torch.Tensor:

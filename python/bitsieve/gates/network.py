@@ -1,4 +1,4 @@
-"""A network behind gates: the first layer sees the gated features, the rest is an MLP or the user's.
+"""A network behind gates: the first layer sees gated features, the rest is an MLP or the user's.
 
 ::
 

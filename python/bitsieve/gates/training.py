@@ -1,8 +1,16 @@
-"""The loop that trains gates and network: steps, epochs, early stopping, history, state."""
+"""The loop that trains gates and network: steps, epochs, early stopping, history, state.
+
+A step is whole or it never was: signals wait while weights, optimiser, gates and counters change.
+Every random number is a function of the key and of the number of the step or epoch, so that no
+generator is part of the state.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,29 +19,29 @@ import torch
 from numpy.typing import NDArray
 
 from bitsieve._random import Random, SeedWords, Stream
+from bitsieve.gates.best import BestEpoch
+from bitsieve.gates.checkpoint import TrainingStore
+from bitsieve.gates.device import seed, torch_for
 from bitsieve.gates.gate import FeatureGates
+from bitsieve.gates.history import History
+from bitsieve.gates.interrupts import whole
 from bitsieve.gates.losses import Loss
+from bitsieve.gates.optimizer import Optimizer, TorchOptimizer
+from bitsieve.gates.progress import TrainingBar
+from bitsieve.gates.samples import Samples, batch_bounds
+from bitsieve.gates.weights import all_finite, arrays_of, set_arrays, tensors_of
 
-__all__ = ["Samples", "Settings", "Training"]
+__all__ = ["Callback", "Diverged", "Samples", "Settings", "Training"]
+
+#: Called after each epoch; an answer that is true ends the training.
+Callback = Callable[["Training"], object]
+
+_LOOK = 64  # steps, or epochs, after which a device is asked whether numbers are finite
+_WEIGHTS_LOOK = 16  # epochs after which the weights are
 
 
-@dataclass(frozen=True)
-class Samples:
-    """Samples on the device of the training.
-
-    Attributes
-    ----------
-    x : float32 tensor of shape (n_samples, n_features)
-    target : tensor of shape (n_samples, ...)
-    weight : float32 tensor of shape (n_samples,) or None
-    """
-
-    x: torch.Tensor
-    target: torch.Tensor
-    weight: torch.Tensor | None
-
-    def __len__(self) -> int:
-        return len(self.x)
+class Diverged(ValueError):
+    """A loss or a weight is NaN or infinite."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +51,18 @@ class Settings:
     Attributes
     ----------
     batch_size : int or None
-        None takes all samples.
+        At most so many samples a step; None takes all.
     optimizer : {"adam", "sgd"}
     learning_rate, gate_learning_rate : float
     weight_decay : float
         Of the network, not of the gates; as L2 penalty.
     n_draws : int
-        Draws of the gates in a step.
+        Draws of the gates in a step, whose losses are averaged.
     patience : int or None
-        Epochs without a better validation loss before it stops.
+        Epochs without a better validation loss before it stops. The best epoch's weights and gates
+        are then put back, also where it ends otherwise.
+    noise : {"shared", "sample"}
+        Whether the samples of a batch share a draw of the gates, or each has its own.
     """
 
     batch_size: int | None = 128
@@ -61,6 +72,7 @@ class Settings:
     weight_decay: float = 0.0
     n_draws: int = 1
     patience: int | None = None
+    noise: str = "shared"
 
 
 class Training:
@@ -76,15 +88,23 @@ class Training:
     settings : Settings
     key : int
     validation : Samples or None, default None
+        What early stopping looks at.
     weight : float, default 0
-        Of the penalty of the gates; may be set between epochs.
+        Of the penalty of the gates; may be set between epochs. A new one makes the best epoch so
+        far forgotten, since losses are no more of one problem.
+    device : torch.device, default that of the processor
+        Where gates, network and samples are moved to, once.
+    n_threads : int, default 1
+        Of torch, during runs and predictions.
 
     Attributes
     ----------
     epoch, step : int
-        How many there were.
-    history : dict of str to list
-        A row an epoch: ``loss``, ``validation_loss``, ``n_selected``, ``weight``.
+        How many there were; of epochs, those finished.
+    seconds : float
+        Of all runs, also of those before it was resumed.
+    stop_reason : dict of str to object
+        Why the last run ended: limits by name, ``patience`` or ``callback``.
     """
 
     def __init__(
@@ -98,79 +118,303 @@ class Training:
         *,
         validation: Samples | None = None,
         weight: float = 0.0,
+        device: torch.device | None = None,
+        n_threads: int = 1,
     ) -> None:
-        self.gates, self.network, self.loss = gates, network, loss
-        self.samples, self.validation, self.settings = samples, validation, settings
-        self.weight = weight
+        if settings.patience is not None and validation is None:
+            raise ValueError("patience needs a validation part")
+        self.device = torch.device("cpu") if device is None else device
+        self._n_threads = n_threads
+        self.gates, self.network = gates.to(self.device), network.to(self.device)
+        self.loss, self.settings, self.key = loss, settings, key
+        self.samples = samples.to(self.device)
+        self.validation = None if validation is None else validation.to(self.device)
         self.epoch = self.step = 0
-        self.history: dict[str, list[float]] = {
-            name: [] for name in ("loss", "validation_loss", "n_selected", "weight")
-        }
-        self._key = key
+        self.seconds = 0.0
+        self.stop_reason: dict[str, object] = {}
+        self._weight = weight
         self._dropout = SeedWords(key, Stream.dropout)
-        groups: list[dict[str, Any]] = [
-            {
-                "params": list(network.parameters()),
-                "lr": settings.learning_rate,
-                "weight_decay": settings.weight_decay,
-            }
-        ]
-        if list(gates.parameters()):
-            groups.append({"params": list(gates.parameters()), "lr": settings.gate_learning_rate})
-        self._optimizer: torch.optim.Optimizer = (
-            torch.optim.Adam(groups) if settings.optimizer == "adam" else torch.optim.SGD(groups)
+        self._bounds = batch_bounds(len(self.samples), settings.batch_size)
+        self._sizes = torch.tensor(
+            [end - first for first, end in self._bounds], dtype=torch.float64, device=self.device
         )
+        self._order: torch.Tensor | None = None
+        self._losses: list[torch.Tensor] = []  # of the steps of this epoch: loss, penalty
+        self._rows: list[tuple[torch.Tensor, int, int, float]] = []  # of epochs not yet read
+        self._history = History()
+        self._best = BestEpoch({"gates": self.gates, "network": self.network})
+        self._answered = 0  # the last epoch that callbacks let go on
+        self._optimizer = _make_optimizer(self.gates, self.network, settings)
+
+    # -- what there is -------------------------------------------------------------------------
+
+    @property
+    def weight(self) -> float:
+        """Weight of the penalty."""
+        return self._weight
+
+    @weight.setter
+    def weight(self, weight: float) -> None:
+        if weight != self._weight:
+            self._best.forget(self.epoch)
+        self._weight = weight
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        """Columns of :class:`~bitsieve.gates.history.History`, a row an epoch."""
+        self._read_rows()
+        return self._history.columns
+
+    @property
+    def best_epoch(self) -> int:
+        """The epoch of the least validation loss; 0 without early stopping."""
+        return self._best.epoch
+
+    # -- runs ----------------------------------------------------------------------------------
 
     def run(
-        self, n_epochs: int, after_epoch: Callable[[Training], bool] | None = None
+        self,
+        n_epochs: int | None = None,
+        after_epoch: Callback | None = None,
+        *,
+        max_epochs: int | None = None,
+        max_steps: int | None = None,
+        max_time: float | None = None,
+        callbacks: Iterable[Callback] = (),
+        store: TrainingStore | None = None,
+        save_at_end: bool = True,
+        bar: TrainingBar | None = None,
     ) -> Training:
-        """Train for so many epochs more, or until ``after_epoch`` answers True."""
-        with torch.random.fork_rng(devices=[]):
-            for _ in range(n_epochs):
-                self._run_epoch()
-                if after_epoch is not None and after_epoch(self):
-                    break
+        """Train until a limit is met, early stopping ends it, or a callback answers True.
+
+        Parameters
+        ----------
+        n_epochs : int or None, default None
+            So many epochs more.
+        after_epoch : callable or None, default None
+            The caller's own callback.
+        max_epochs, max_steps : int or None, default None
+            Limits of all runs together, so that a resumed training ends where it would have. Steps
+            may end within an epoch, which then has no row in the history.
+        max_time : float or None, default None
+            Seconds of all runs together; looked at after each step.
+        callbacks : iterable of callables, default ()
+            The user's: called with the training after each epoch.
+        store : TrainingStore or None, default None
+            Where to write about every second, and where anything interrupts the run.
+        save_at_end : bool, default True
+            Whether to write at the end of this run too, if it is not time.
+        bar : TrainingBar or None, default None
+
+        Raises
+        ------
+        ValueError
+            If nothing would end the run, or a loss or a weight is NaN or infinite: at which step,
+            and what to try.
+        KeyboardInterrupt
+            Ctrl-C, after what there is was stored. The training is as after its last whole step,
+            or its best epoch with early stopping.
+        """
+        if n_epochs is not None:
+            most = self.epoch + n_epochs
+            max_epochs = most if max_epochs is None else min(most, max_epochs)
+        asked = (*callbacks, *(() if after_epoch is None else (after_epoch,)))
+        if max_epochs is max_steps is max_time is self.settings.patience is None and not asked:
+            raise ValueError("nothing ends this training: give max_epochs, max_steps or max_time")
+        limits = {"max_epochs": max_epochs, "max_steps": max_steps, "max_time": max_time}
+        before, began = self.seconds, time.perf_counter()
+        self.stop_reason = {}
+        try:
+            with torch_for(self.device, self._n_threads):
+                while True:
+                    self.seconds = before + time.perf_counter() - began
+                    if self._ends(limits, asked):
+                        break
+                    if store is not None and store.is_due():
+                        store.save(self)
+                    if len(self._losses) < len(self._bounds):
+                        self._step()
+                    if len(self._losses) == len(self._bounds):
+                        self._finish_epoch()
+                    if bar is not None and bar.is_due(time.perf_counter()):
+                        self._draw(bar)
+                self._read_rows()
+                self._check_weights()
+                if store is not None and (save_at_end or store.is_due()):
+                    store.save(self)
+                self._answered = self.epoch
+                self._end()
+        except BaseException as error:
+            if store is not None and not isinstance(error, Diverged):
+                with suppress(RuntimeWarning):  # raised where warnings are errors
+                    store.save(self)
+            if isinstance(error, KeyboardInterrupt):
+                self.stop_reason = {"interrupted": True}
+                self._end()
+            raise
         return self
 
-    def _run_epoch(self) -> None:
-        self.network.train()
-        n = len(self.samples)
-        size = min(n, self.settings.batch_size or n)
-        order = torch.from_numpy(Random(self._key, Stream.batches, lane=self.epoch).permutation(n))
-        losses = [self._step(order[first : first + size]) for first in range(0, n, size)]
-        self.epoch += 1
-        loss = float(torch.stack(losses).mean())
-        if not np.isfinite(loss):
-            raise ValueError(
-                f"the loss is {loss} in epoch {self.epoch}: lower learning_rate, or standardise X"
-            )
-        self.history["loss"].append(loss)
-        self.history["n_selected"].append(int(self.gates.support().sum()))
-        self.history["weight"].append(self.weight)
-        if self.validation is not None:
-            self.history["validation_loss"].append(self.loss_of(self.validation))
+    def _ends(self, limits: Mapping[str, float | None], asked: tuple[Callback, ...]) -> bool:
+        """Tell whether this run is over, and note why."""
+        reasons: dict[str, object] = {}
+        there = {"max_epochs": self.epoch, "max_steps": self.step, "max_time": self.seconds}
+        for name, limit in limits.items():
+            # However short the time, an epoch there is: without one there is nothing to tell.
+            if limit is not None and there[name] >= limit and (name != "max_time" or self.epoch):
+                reasons[name] = limit
+        patience = self.settings.patience
+        if patience is not None and not self._losses and self._best.stalled(self.epoch) >= patience:
+            reasons["patience"] = patience
+        if not self._losses and self.epoch > self._answered:
+            # All of them are called: none may miss an epoch because another one ends it.
+            answers = [answer for answer in [callback(self) for callback in asked] if answer]
+            if answers:
+                reasons["callback"] = answers[0] if isinstance(answers[0], str) else True
+            else:
+                self._answered = self.epoch
+        self.stop_reason = reasons
+        return bool(reasons)
 
-    def _step(self, rows: torch.Tensor) -> torch.Tensor:
-        samples = self.samples
-        torch.manual_seed(self._dropout.one(self.step))
-        z = self.gates.sample(self._key, self.step, self.settings.n_draws)
-        outputs = self.network(samples.x[rows], z)
-        weight = None if samples.weight is None else samples.weight[rows]
-        losses = self.loss.of_draws(outputs, samples.target[rows], weight)
-        total = losses.mean()
-        penalty = self.gates.penalty(self.weight)
-        if penalty is not None:
-            total = total + penalty
-        self._optimizer.zero_grad(set_to_none=True)
-        total.backward()
-        self._optimizer.step()
-        with torch.no_grad():
-            self.gates.learn(z, losses, self.settings.n_draws)
-        self.step += 1
-        return losses.detach().mean()
+    def _end(self) -> None:
+        """Leave the weights whole, and the best where there is one."""
+        with whole():
+            self._optimizer.settle()
+            self._best.put_back()
+
+    def _draw(self, bar: TrainingBar) -> None:
+        self._read_rows()
+        last = self._history.last()
+        if last:
+            bar.draw(
+                epoch=self.epoch,
+                step=self.step,
+                loss=last["loss"],
+                validation_loss=last["validation_loss"],
+                n_selected=int(last["n_selected"]),
+            )
+
+    # -- steps and epochs ----------------------------------------------------------------------
+
+    def _batch(self) -> Samples:
+        """Return the samples of the next step."""
+        if len(self._bounds) == 1:
+            return self.samples  # their order changes nothing
+        number = len(self._losses)
+        if self._order is None or not number:
+            drawn = Random(self.key, Stream.batches, lane=self.epoch)
+            order = torch.from_numpy(drawn.permutation(len(self.samples)))
+            self._order = order.to(self.device)
+        first, end = self._bounds[number]
+        return self.samples.take(self._order[first:end])
+
+    def _step(self) -> None:
+        if not self.network.training:
+            self.network.train()
+        batch, n_draws = self._batch(), self.settings.n_draws
+        seed(self._dropout.one(self.step), self.device)
+        n_rows = len(batch) if self.settings.noise == "sample" else None
+        z = self.gates.sample(self.key, self.step, n_draws, n_rows)
+        losses = self.loss.of_draws(self.network(batch.x, z), batch.target, batch.weight)
+        mean = losses.mean()
+        penalty = self.gates.penalty(self._weight)
+        total = mean if penalty is None else mean + penalty
+        self._optimizer.zero_grad()
+        total.backward()  # type: ignore[no-untyped-call]
+        if self.device.type == "cpu" and not math.isfinite(value := total.item()):
+            raise self._diverged("loss", value, self.step + 1, self.epoch + 1)
+        told = torch.zeros_like(mean) if penalty is None else penalty
+        with whole():
+            self._optimizer.step()
+            self.gates.learn(z, losses.detach(), n_draws)
+            self._losses.append(torch.stack([mean.detach(), told.detach()]))
+            self.step += 1
+        if self.device.type != "cpu" and len(self._losses) % _LOOK == 0:
+            self._check_losses(torch.stack(self._losses))
+
+    def _finish_epoch(self) -> None:
+        """Take the epoch's row, and the weights where they are the best so far."""
+        losses = torch.stack(self._losses).double()
+        sizes = self._sizes
+        parts = [(losses[:, 0] * sizes).sum() / sizes.sum(), losses[:, 1].mean()]
+        parts.append(self.gates.selected().sum())
+        bad = ~losses.isfinite().all(dim=1)
+        parts.append(torch.where(bad.any(), bad.int().argmax(), -1))
+        parts.append(
+            losses.new_tensor(float("nan"))
+            if self.validation is None
+            else self._loss_of(self.validation)
+        )
+        row = torch.stack([part.double() for part in parts])
+        if (self.epoch + 1) % _WEIGHTS_LOOK == 0:
+            self._check_weights()
+        validation_loss = float(row[-1]) if self.settings.patience is not None else math.nan
+        with whole():
+            if validation_loss < self._best.loss:
+                self._best.keep(validation_loss, self.epoch + 1)
+            first = self.step - len(self._losses)
+            self.epoch += 1
+            self._losses = []
+            self._rows.append((row, self.epoch, first, self._weight))
+        if self.device.type == "cpu" or len(self._rows) >= _LOOK:
+            self._read_rows()
+
+    def _read_rows(self) -> None:
+        """Bring the rows of epochs to the history; one word with the device for all of them."""
+        if not self._rows:
+            return
+        values = torch.stack([row for row, *_ in self._rows]).tolist()
+        rows, self._rows = self._rows, []
+        for (loss, penalty, n_selected, bad, validation), (_, epoch, first, weight) in zip(
+            values, rows, strict=True
+        ):
+            if bad >= 0:
+                raise self._diverged("loss", loss, first + int(bad) + 1, epoch)
+            if self.validation is not None and not math.isfinite(validation):
+                raise self._diverged(
+                    "validation loss", validation, first + len(self._bounds), epoch
+                )
+            self._history.append(
+                {
+                    "epoch": epoch,
+                    "loss": loss,
+                    "validation_loss": validation,
+                    "penalty": penalty,
+                    "n_selected": int(n_selected),
+                    "weight": weight,
+                }
+            )
+
+    # -- divergence ----------------------------------------------------------------------------
+
+    def _check_losses(self, losses: torch.Tensor) -> None:
+        bad = (~losses.isfinite().all(dim=1)).nonzero()
+        if len(bad):
+            number = int(bad[0])
+            step = self.step - len(losses) + number + 1
+            raise self._diverged("loss", float(losses[number].sum()), step, self.epoch + 1)
+
+    def _check_weights(self) -> None:
+        modules = (self.network, self.gates)
+        if not all_finite(tensor for module in modules for tensor in module.parameters()):
+            raise self._diverged("weights", math.nan, self.step, self.epoch)
+
+    def _diverged(self, what: str, value: float, step: int, epoch: int) -> Diverged:
+        fault = "hold NaN or infinity" if what == "weights" else f"is {value}"
+        rate = self.settings.learning_rate
+        return Diverged(
+            f"the {what} {fault} at step {step:,} (epoch {epoch:,}): lower learning_rate (it is "
+            f"{rate:g}), or bring the features to one scale (standardize=True)"
+        )
+
+    # -- prediction ----------------------------------------------------------------------------
 
     def outputs(self, x: torch.Tensor) -> torch.Tensor:
         """Return the outputs at prediction, of shape (n, C): gates that are not selected are 0."""
+        with torch_for(self.device, self._n_threads):
+            return self._outputs(x.to(self.device))
+
+    def _outputs(self, x: torch.Tensor) -> torch.Tensor:
+        self._optimizer.settle()
         self.network.eval()
         with torch.no_grad():
             outputs: torch.Tensor = self.network(x, self.gates.at_prediction()[None])[0]
@@ -178,13 +422,79 @@ class Training:
 
     def loss_of(self, samples: Samples) -> float:
         """Return the loss of samples at prediction."""
-        outputs = self.outputs(samples.x)
-        return float(self.loss.of_draws(outputs[None], samples.target, samples.weight)[0])
+        with torch_for(self.device, self._n_threads):
+            return float(self._loss_of(samples.to(self.device)))
+
+    def _loss_of(self, samples: Samples) -> torch.Tensor:
+        outputs = self._outputs(samples.x)
+        return self.loss.of_draws(outputs[None], samples.target, samples.weight)[0]
+
+    # -- state ---------------------------------------------------------------------------------
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return everything a checkpoint holds, as arrays."""
-        raise NotImplementedError
+        """Return everything a checkpoint holds, as arrays; also in the midst of an epoch."""
+        self._read_rows()
+        self._optimizer.settle()
+        losses = torch.stack(self._losses) if self._losses else torch.zeros(0, 2)
+        parts = {
+            "network": arrays_of(tensors_of(self.network)),
+            "gates": arrays_of(tensors_of(self.gates)),
+            "optimizer": self._optimizer.state(),
+            "history": self._history.state(),
+            "best": self._best.state(),
+        }
+        found: dict[str, NDArray[Any]] = {
+            "key": np.array(self.key, np.uint64),
+            "epoch": np.array(self.epoch, np.int64),
+            "step": np.array(self.step, np.int64),
+            "answered": np.array(self._answered, np.int64),
+            "weight": np.array(self._weight, np.float64),
+            "seconds": np.array(self.seconds, np.float64),
+            "losses": losses.cpu().numpy(),
+        }
+        for part, arrays in parts.items():
+            found.update((f"{part}/{name}", array) for name, array in arrays.items())
+        return found
 
-    def set_state(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on as the one that gave the state."""
-        raise NotImplementedError
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on as the one that gave the state.
+
+        Raises
+        ------
+        ValueError, LookupError
+            If it is not one of such a training.
+        """
+
+        def part(name: str) -> dict[str, NDArray[Any]]:
+            start = f"{name}/"
+            return {k[len(start) :]: v for k, v in state.items() if k.startswith(start)}
+
+        if int(state["key"]) != self.key:
+            raise ValueError(f"it is of the seed {int(state['key'])}, expected {self.key}")
+        epoch, step, losses = int(state["epoch"]), int(state["step"]), np.array(state["losses"])
+        if losses.ndim != 2 or step != epoch * len(self._bounds) + len(losses):
+            raise ValueError(f"{step} steps and {epoch} epochs do not belong together")
+        set_arrays(tensors_of(self.network), part("network"))
+        set_arrays(tensors_of(self.gates), part("gates"))
+        self._optimizer.set_state(part("optimizer"))
+        self._history.set_state(part("history"))
+        self._best.set_state(part("best"))
+        self.epoch, self.step, self._answered = epoch, step, int(state["answered"])
+        self._weight, self.seconds = float(state["weight"]), float(state["seconds"])
+        self._losses = list(torch.from_numpy(losses).to(self.device))
+        self._rows, self._order = [], None
+
+
+def _make_optimizer(gates: FeatureGates, network: torch.nn.Module, settings: Settings) -> Optimizer:
+    groups: list[dict[str, Any]] = [
+        {
+            "params": list(network.parameters()),
+            "lr": settings.learning_rate,
+            "weight_decay": settings.weight_decay,
+        }
+    ]
+    if list(gates.parameters()):
+        groups.append({"params": list(gates.parameters()), "lr": settings.gate_learning_rate})
+    if settings.optimizer == "adam":
+        return TorchOptimizer(torch.optim.Adam(groups))
+    return TorchOptimizer(torch.optim.SGD(groups))

@@ -44,7 +44,6 @@ Rankings: ``_ranked.py`` has everything that all share, the best of what a filte
     aggregation.py   several rankers, one ranking; what a ranker may be: _rankers.py
     ensemble.py      one ranker on many samples, drawn by _bootstrap.py
     discretizer.py   levels in place of numbers, a step of a pipeline
-    _refusals.py     what scikit-learn expects to be refused, in its words
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from bitsieve._checks import check_number, is_whole
 from bitsieve._errors import plural
+from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.filters.positions import positions_of_order, positions_of_scores
-from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 
 __all__ = ["RankSelector"]
 

@@ -12,8 +12,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bitsieve.data import Table
+from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.fitness.taking import takes_missing
-from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 
 __all__ = ["WrappingSelector"]
 

@@ -18,6 +18,7 @@ from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
 from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
+from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.filters.positions import positions_of_scores
 from bitsieve.fitness.cv import make_splits
 from bitsieve.fitness.splits import FreshFolds
@@ -31,7 +32,6 @@ from bitsieve.panels.racing import run_racing
 from bitsieve.panels.rankers import ranker_by_name
 from bitsieve.panels.ranking import Ranked
 from bitsieve.panels.scaling import log_floor
-from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.discrete import CutCost, Method, Missing, find_cuts
-from bitsieve.selectors._refusals import needs_target, refuse_what_scikit_learn_refuses
 
 __all__ = ["Discretizer"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bitsieve.data import Table
+from bitsieve.data.table import Table
 
 __all__ = ["needs_target", "refuse_what_scikit_learn_refuses"]
 

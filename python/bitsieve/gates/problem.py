@@ -1,0 +1,279 @@
+"""What a fit trains on: the samples as tensors, and the trainings over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bitsieve._random import Random, SeedWords, Stream
+from bitsieve._threads import effective_n_jobs
+from bitsieve.gates.gate import FeatureGates
+from bitsieve.gates.losses import Loss
+from bitsieve.gates.network import GatedMLP, GatedModule
+from bitsieve.gates.training import Samples, Settings, Training
+
+__all__ = ["Architecture", "Problem", "Scale", "device_of", "threads"]
+
+_ROWS = 1024  # samples scaled at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """What is taken off a feature, and what it is divided by.
+
+    Attributes
+    ----------
+    mean, spread : float64 array of shape (n_features,)
+    """
+
+    mean: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+    @classmethod
+    def learn(cls, X: NDArray[Any], weight: NDArray[Any] | None) -> Scale:
+        """Mean and standard deviation, weighted where there are weights; 1 for constant columns."""
+        mean = np.average(X, axis=0, weights=weight).astype(np.float64)
+        square = np.zeros(X.shape[1])
+        largest = np.zeros(X.shape[1])
+        for first in range(0, len(X), _ROWS):
+            rows = slice(first, first + _ROWS)
+            part = X[rows].astype(np.float64)
+            largest = np.maximum(largest, np.abs(part).max(axis=0))
+            part -= mean
+            part *= part
+            square += part.sum(axis=0) if weight is None else weight[rows] @ part
+        spread = np.sqrt(square / (len(X) if weight is None else weight.sum()))
+        return cls(mean, np.where(spread > 1e-10 * largest, spread, 1.0))
+
+    @classmethod
+    def none(cls, n_features: int) -> Scale:
+        """Leave everything as it is."""
+        return cls(np.zeros(n_features), np.ones(n_features))
+
+    def of(self, kept: NDArray[np.bool_]) -> Scale:
+        """Return that of some of the features."""
+        return Scale(self.mean[kept], self.spread[kept])
+
+    def apply(self, X: NDArray[Any]) -> torch.Tensor:
+        """Return the scaled values, float32 of the shape of X."""
+        scaled = np.empty(X.shape, np.float32)
+        for first in range(0, len(X), _ROWS):
+            rows = slice(first, first + _ROWS)
+            scaled[rows] = (X[rows] - self.mean) / self.spread
+        return torch.from_numpy(scaled)
+
+
+@dataclass(frozen=True, eq=False)
+class Architecture:
+    """The network behind the gates, made when it is asked for.
+
+    Attributes
+    ----------
+    n_outputs : int
+    hidden : tuple of int
+    activation : str
+    batch_norm : bool
+    dropout : float
+    body : callable or None
+        Takes the numbers of inputs and outputs and gives a module, in place of all the others.
+    """
+
+    n_outputs: int
+    hidden: tuple[int, ...]
+    activation: str
+    batch_norm: bool
+    dropout: float
+    body: Callable[[int, int], torch.nn.Module] | None = None
+
+    def build(self, n_features: int, key: int) -> torch.nn.Module:
+        """Return an untrained network, the same for the same key."""
+        if self.body is None:
+            return GatedMLP(
+                n_features,
+                self.n_outputs,
+                self.hidden,
+                key,
+                activation=self.activation,
+                batch_norm=self.batch_norm,
+                dropout=self.dropout,
+            )
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(SeedWords(key, Stream.weights).one(0))
+            return GatedModule(self.body(n_features, self.n_outputs))
+
+    def narrowed(
+        self, network: torch.nn.Module, kept: NDArray[np.bool_]
+    ) -> dict[str, torch.Tensor] | None:
+        """Return the state of a network of some of the features; None where only all will do."""
+        if self.body is not None or not kept.any():
+            return None
+        state = {name: value.detach().clone() for name, value in network.state_dict().items()}
+        state["weight"] = state["weight"][torch.from_numpy(np.flatnonzero(kept))]
+        return state
+
+
+class Problem:
+    """Samples, loss, and how to train: everything but the gates' fate.
+
+    Parameters
+    ----------
+    x : float32 tensor of shape (n_samples, n_features)
+        Scaled.
+    target : array of shape (n_samples, ...)
+    weight : array of shape (n_samples,) or None
+    loss : Loss
+    architecture : Architecture
+    settings : Settings
+    make_gates : callable
+        Takes the number of features and gives untrained gates.
+    key : int
+    held_out : bool array of shape (n_samples,) or None
+        The validation part.
+    max_epochs : int
+    """
+
+    def __init__(
+        self,
+        x: torch.Tensor,
+        target: NDArray[Any],
+        weight: NDArray[Any] | None,
+        *,
+        loss: Loss,
+        architecture: Architecture,
+        settings: Settings,
+        make_gates: Callable[[int], FeatureGates],
+        key: int,
+        held_out: NDArray[np.bool_] | None,
+        max_epochs: int,
+        device: torch.device,
+    ) -> None:
+        self.device = device
+        self.all = Samples(
+            x.to(device),
+            torch.from_numpy(np.ascontiguousarray(target)).to(device),
+            None if weight is None else torch.from_numpy(weight.astype(np.float32)).to(device),
+        )
+        self.loss, self.architecture, self.settings = loss, architecture, settings
+        self.make_gates, self.key, self.max_epochs = make_gates, key, max_epochs
+        self.held_out = None if held_out is None or not held_out.any() else held_out
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the samples."""
+        return int(self.all.x.shape[1])
+
+    @property
+    def n_steps(self) -> int:
+        """Steps of an epoch over all samples."""
+        n = len(self.all)
+        return -(-n // min(n, self.settings.batch_size or n))
+
+    def part(self, rows: NDArray[np.bool_]) -> Samples:
+        """Return some of the samples."""
+        index = torch.from_numpy(np.flatnonzero(rows)).to(self.device)
+        weight = None if self.all.weight is None else self.all.weight[index]
+        return Samples(self.all.x[index], self.all.target[index], weight)
+
+    def training(self, *, lam: float, hold_out: bool) -> Training:
+        """Return an untrained training over all samples, or over those that are not held out."""
+        samples, validation = self.all, None
+        if hold_out and self.held_out is not None:
+            samples, validation = self.part(~self.held_out), self.part(self.held_out)
+        return Training(
+            self.make_gates(self.n_features).to(self.device),
+            self.architecture.build(self.n_features, self.key).to(self.device),
+            self.loss,
+            samples,
+            self.settings,
+            self.key,
+            validation=validation,
+            weight=lam,
+        )
+
+    def fixed_training(
+        self,
+        gates: FeatureGates,
+        state: dict[str, torch.Tensor],
+        kept: NDArray[np.bool_],
+        hold_out: bool,
+    ) -> Training:
+        """Return a training over some of the features, whose network goes on from a state."""
+        network = self.architecture.build(int(kept.sum()), self.key)
+        network.load_state_dict(state)
+        samples, validation = self.all, None
+        if hold_out and self.held_out is not None:
+            samples, validation = self.part(~self.held_out), self.part(self.held_out)
+        index = torch.from_numpy(np.flatnonzero(kept)).to(self.device)
+        samples = Samples(samples.x[:, index], samples.target, samples.weight)
+        if validation is not None:
+            validation = Samples(validation.x[:, index], validation.target, validation.weight)
+        return Training(
+            gates.to(self.device),
+            network.to(self.device),
+            self.loss,
+            samples,
+            self.settings,
+            self.key,
+            validation=validation,
+        )
+
+    def loss_of_nothing(self) -> float:
+        """Return the loss where every output is 0."""
+        outputs = torch.zeros((1, len(self.all), self.loss.n_outputs), device=self.device)
+        return float(self.loss.of_draws(outputs, self.all.target, self.all.weight)[0])
+
+    def loss_and_error(self, training: Training) -> tuple[float, float]:
+        """Return the loss of the validation part, and the standard error of it over ten blocks."""
+        held = training.validation
+        if held is None:
+            return float("nan"), float("nan")
+        outputs = training.outputs(held.x)[None]
+        loss = float(self.loss.of_draws(outputs, held.target, held.weight)[0])
+        n = min(10, len(held))
+        if n < 2:
+            return loss, float("nan")
+        order = torch.from_numpy(Random(self.key, Stream.holdout, lane=1).permutation(len(held)))
+        blocks = []
+        for block in torch.tensor_split(order.to(self.device), n):
+            weight = None if held.weight is None else held.weight[block]
+            blocks.append(
+                float(self.loss.of_draws(outputs[:, block], held.target[block], weight)[0])
+            )
+        return loss, float(np.std(blocks, ddof=1) / np.sqrt(n))
+
+
+@contextmanager
+def threads(n_jobs: int | None) -> Iterator[None]:
+    """Let torch use so many threads (None: one) while this is open."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1 if n_jobs is None else effective_n_jobs(n_jobs))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def device_of(device: str, *, required: bool = True) -> torch.device:
+    """Return the device that "auto", "cpu" or "cuda" stands for.
+
+    Raises
+    ------
+    ValueError
+        Where there is no such device and it is ``required``.
+    """
+    there_is = torch.cuda.is_available()
+    if device.startswith("cuda") and not there_is and required:
+        raise ValueError(
+            f"device={device!r}: torch finds no CUDA device; device='auto' takes one where there is"
+        )
+    return torch.device(
+        ("cuda" if there_is else "cpu")
+        if device == "auto" or (device.startswith("cuda") and not there_is)
+        else device
+    )
