@@ -1,0 +1,119 @@
+"""What a classifier and a regressor behind gates learn, and how they answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve.data import Table
+from bitsieve.gates.losses import CrossEntropy, Loss, SquaredError
+from bitsieve.gates.problem import Problem
+
+__all__ = ["ClassifierTask", "RegressorTask"]
+
+
+class ClassifierTask:
+    """Classes, by softmax and cross-entropy."""
+
+    _TASK = "classification"
+    _outputs: Any
+    classes_: NDArray[Any]
+
+    def _make_loss(self, table: Table) -> Loss:
+        assert table.classes is not None
+        return CrossEntropy(len(table.classes))
+
+    def _target(self, table: Table) -> NDArray[Any]:
+        assert table.codes is not None
+        return table.codes.astype(np.int64)
+
+    def _prior(self, problem: Problem) -> NDArray[np.float64]:
+        weight = None if problem.all.weight is None else problem.all.weight.cpu().numpy()
+        codes = problem.all.target.cpu().numpy()
+        share = np.bincount(codes, weight, minlength=problem.loss.n_outputs).astype(np.float64)
+        log: NDArray[np.float64] = np.log(np.maximum(share, np.finfo(np.float64).tiny))
+        return log - np.log(share.sum())
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        float64 array of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        from scipy.special import softmax
+
+        found: NDArray[np.float64] = softmax(self._outputs(X), axis=1)
+        return found
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return how sure the classes are: logarithms of their odds.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        float64 array of shape (n_samples,) for two classes, else (n_samples, n_classes)
+            Above 0 the second of two is predicted, the greatest of more.
+        """
+        outputs: NDArray[np.float64] = self._outputs(X)
+        return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each sample.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        labels: NDArray[Any] = self.classes_[self._outputs(X).argmax(axis=1)]
+        return labels
+
+
+class RegressorTask:
+    """Numbers, by squared error."""
+
+    _TASK = "regression"
+    _outputs: Any
+
+    def _make_loss(self, table: Table) -> Loss:
+        return SquaredError()
+
+    def _target(self, table: Table) -> NDArray[Any]:
+        assert table.y is not None
+        y = table.y.astype(np.float64)
+        spread = float(y.std())
+        self._y_mean = float(y.mean())
+        self._y_spread = spread if spread > 1e-10 * float(np.abs(y).max()) else 1.0
+        return ((y - self._y_mean) / self._y_spread).astype(np.float32)
+
+    def _prior(self, problem: Problem) -> NDArray[np.float64]:
+        weight = None if problem.all.weight is None else problem.all.weight.cpu().numpy()
+        return np.array([np.average(problem.all.target.cpu().numpy(), weights=weight)])
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the predicted number of each sample.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        float64 array of shape (n_samples,)
+        """
+        found: NDArray[np.float64] = self._outputs(X)[:, 0] * self._y_spread + self._y_mean
+        return found
