@@ -33,7 +33,7 @@ def lowest(requirements: list[str]) -> list[str]:
 @nox.session
 def tests(session: nox.Session) -> None:
     """The test suite, slow ones too; arguments go to pytest instead."""
-    session.install(".[test]")
+    session.install(".[test,gates]")
     session.run(
         "pytest", *(session.posargs or ["-n", "2", "-m", "slow or not slow", "--durations=25"])
     )
@@ -50,22 +50,23 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """mypy in strict mode, with the dependencies that have types."""
-    session.install(*PROJECT["dependencies"], *EXTRAS["lint"])
+    session.install(*PROJECT["dependencies"], *EXTRAS["gates"], *EXTRAS["lint"])
     session.run("mypy")
 
 
 @nox.session
 def docs(session: nox.Session) -> None:
     """Examples of docstrings and pages, sections, links."""
-    session.install(".[test]")
+    session.install(".[test,gates]")
     session.run("pytest", "tests/test_docs.py", *session.posargs)
 
 
 @nox.session
 def minimum(session: nox.Session) -> None:
     """The test suite on the lowest versions that pyproject.toml allows."""
-    session.install(*lowest(PROJECT["dependencies"]), *lowest(EXTRAS["test"]))
-    session.install(".[test]")
+    extras = [*EXTRAS["test"], *EXTRAS["gates"]]
+    session.install(*lowest(PROJECT["dependencies"]), *lowest(extras))
+    session.install(".[test,gates]")
     session.run("python", "-c", "import bitsieve; bitsieve.show_versions()")
     session.run("pytest", *session.posargs)
 

@@ -7,6 +7,7 @@ also those inside functions, except where it says "at the top".
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 import subprocess
 import sys
@@ -166,6 +167,11 @@ FORBIDDEN = {
 # What one file of such a room may import after all, inside functions.
 EXCUSED = {("bitsieve/search/markov.py", "scipy")}  # a sparse solver; no search needs it
 LAZY = {"matplotlib", "torch", "cupy", "dask", "polars"}
+# The room whose modules, but for its __init__, have such a package at the top.
+AT_TOP = {("gates", "torch")}
+# Names of the top level that need it.
+NEED_TORCH = {name for name, home in bitsieve._NAMES.items() if home == "bitsieve.gates"}
+HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 
 class Import(NamedTuple):
@@ -378,6 +384,24 @@ def test_import_is_light() -> None:
     assert not loaded & (heavy | {"numpy", "typer", "rich"})
     assert not _loaded_by("import bitsieve; bitsieve.Masks") & heavy
     assert not _loaded_by("import bitsieve; bitsieve.search.run") & (heavy - {"joblib"})
+    assert not _loaded_by("import bitsieve.gates; dir(bitsieve.gates)") & (heavy | {"numpy"})
+
+
+def test_without_torch_its_names_say_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import bitsieve, bitsieve.gates\n"
+        "said = []\n"
+        f"for name in {sorted(NEED_TORCH)}:\n"
+        "    for owner in (bitsieve, bitsieve.gates):\n"
+        "        try:\n            getattr(owner, name)\n"
+        "        except ImportError as error:\n            said.append(str(error))\n"
+        f"assert len(said) == {2 * len(NEED_TORCH)}, said\n"
+        "assert all(one.endswith(' needs torch: pip install \"bitsieve[gates]\"') for one in said)\n"
+        "assert bitsieve.ReliefF\n"
+    )
+    assert len(NEED_TORCH) == 5
+    _loaded_by(code)
 
 
 def test_help_is_light() -> None:
@@ -397,7 +421,8 @@ def test_help_is_light() -> None:
 
 def test_every_public_name_is_there() -> None:
     for name in bitsieve.__all__:
-        assert getattr(bitsieve, name) is not None
+        if HAS_TORCH or name not in NEED_TORCH:
+            assert getattr(bitsieve, name) is not None
     assert sorted(bitsieve.__all__) == dir(bitsieve)
     rooms = {path.parent.name for path in PACKAGE.glob("[a-z]*/__init__.py")} - {"cli"}
     assert rooms <= set(bitsieve.__all__)

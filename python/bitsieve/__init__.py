@@ -1,7 +1,8 @@
 """Feature selection for wide data: compiled wrappers and honest errors.
 
 The top level is lazy (PEP 562): importing the package loads neither scikit-learn nor matplotlib,
-torch or CuPy. A name is loaded when it is first used.
+torch or CuPy. A name is loaded when it is first used; those of the networks behind gates need
+torch (``pip install "bitsieve[gates]"``).
 """
 
 from __future__ import annotations
@@ -31,12 +32,17 @@ __all__ = [
     "Masks",
     "MultiSURF",
     "MultiSURFStar",
+    "PEFSClassifier",
+    "PEFSRegressor",
     "RReliefF",
     "RandomSearch",
     "RankAggregation",
     "RecursiveFeatureElimination",
     "Relief",
     "ReliefF",
+    "STGClassifier",
+    "STGCox",
+    "STGRegressor",
     "SURFStar",
     "SWRFStar",
     "SequentialFeatureSelector",
@@ -52,6 +58,7 @@ __all__ = [
     "evaluation",
     "filters",
     "fitness",
+    "gates",
     "get_isa",
     "panels",
     "report",
@@ -79,12 +86,17 @@ _NAMES = {
     "Masks": "bitsieve.masks",
     "MultiSURF": "bitsieve.selectors",
     "MultiSURFStar": "bitsieve.selectors",
+    "PEFSClassifier": "bitsieve.gates",
+    "PEFSRegressor": "bitsieve.gates",
     "RReliefF": "bitsieve.selectors",
     "RandomSearch": "bitsieve.selectors",
     "RankAggregation": "bitsieve.selectors",
     "RecursiveFeatureElimination": "bitsieve.selectors",
     "Relief": "bitsieve.selectors",
     "ReliefF": "bitsieve.selectors",
+    "STGClassifier": "bitsieve.gates",
+    "STGCox": "bitsieve.gates",
+    "STGRegressor": "bitsieve.gates",
     "SURF": "bitsieve.selectors",
     "SURFStar": "bitsieve.selectors",
     "SWRFStar": "bitsieve.selectors",
@@ -107,6 +119,7 @@ if TYPE_CHECKING:
         evaluation,
         filters,
         fitness,
+        gates,
         panels,
         report,
         search,
@@ -116,6 +129,13 @@ if TYPE_CHECKING:
     from bitsieve._isa import available_isas, get_isa, set_isa
     from bitsieve._versions import show_versions
     from bitsieve.estimators import DiagonalLDA
+    from bitsieve.gates import (
+        PEFSClassifier,
+        PEFSRegressor,
+        STGClassifier,
+        STGCox,
+        STGRegressor,
+    )
     from bitsieve.masks import Masks
     from bitsieve.selectors import (
         CFS,

@@ -20,10 +20,9 @@ from sklearn.svm import SVC
 import bitsieve
 from bitsieve import _core
 from bitsieve.cli import main
-from bitsieve.cli.methods import KNOWN, METHODS, Method, method_by_name
+from bitsieve.cli.methods import KNOWN, METHODS, SEARCHING, Method, method_by_name
 from bitsieve.cli.select_options import size_of
 
-SEARCHES = [method for method in METHODS if method.selector is not None]
 _NAMES = ["g0", "g1", "g2", "g3", "g4", "a,b", "@odd", "c0", "c1", "c2"]
 _SMALL = ["--cv", "2", "--repeats", "1", "--outer-folds", "2", "--jobs", "1", "--seed", "1"]
 #: What keeps a search short, where it takes it.
@@ -105,20 +104,24 @@ def test_names_are_told_apart() -> None:
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_an_entry_speaks_of_options_that_there_are(method: Method) -> None:
     known = {option for one in METHODS for option in one.options}
+    known |= set(SEARCHING[0].of_all) if method.predicts else set()
     assert set(method.instead) <= known - set(method.options)
+    # Every option of auto that someone may miss here is refused; most say what to do instead.
+    assert set(method_by_name("auto").options) <= set(method.options) | set(method.instead)
     if method.selector is None:
         return
+    if method.predicts:
+        pytest.importorskip("torch")
     parameters = inspect.signature(getattr(bitsieve, method.selector)).parameters
     ours = {parameter for parameter in method.options.values() if parameter}
-    ours |= {*method.settings, "cv", "n_repeats", "scoring", "random_state", "n_jobs"}
-    ours |= {"checkpoint", "progress"}
+    ours |= {*method.settings, "random_state", "n_jobs", "checkpoint", "progress"}
+    ours |= {parameter for parameter in method.of_all.values() if parameter}
     if method.adapt is not None:
         ours = set(method.adapt(dict.fromkeys(ours) | {"estimator": SVC(kernel="linear")}))
     assert ours <= set(parameters)
     assert set(method.defaults) <= {*method.options, "cv", "repeats", "scoring"}
-    assert {"estimator", "scale", "scoring", "cv", "repeats"} <= set(method.defaults)
-    # Every option of auto that someone may miss here is refused; most say what to do instead.
-    assert set(method_by_name("auto").options) <= set(method.instead)
+    least = {"scale", "scoring"} | (set() if method.predicts else {"estimator", "cv", "repeats"})
+    assert least <= set(method.defaults)
 
 
 def test_every_option_of_the_table_is_one_of_the_command() -> None:
@@ -144,7 +147,7 @@ def test_sizes() -> None:
 # -- every search ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", SEARCHES, ids=lambda method: method.name)
+@pytest.mark.parametrize("method", SEARCHING, ids=lambda method: method.name)
 def test_every_search_runs_and_reports(method: Method, table: Path) -> None:
     """With features forced, forbidden and grouped, a price and a size, and outer folds."""
     Path("groups.txt").write_text("c0\tc1\tc2\n\n", encoding="utf-8")
@@ -192,7 +195,7 @@ def test_every_search_runs_and_reports(method: Method, table: Path) -> None:
     assert results == second
 
 
-@pytest.mark.parametrize("method", SEARCHES, ids=lambda method: method.name)
+@pytest.mark.parametrize("method", SEARCHING, ids=lambda method: method.name)
 def test_every_search_resumes(method: Method, table: Path) -> None:
     common = ["select", "t.csv", "-t", "y", "-q", *_short(method), *_size(method, 2)]
     assert _run(*common, "--checkpoint", "stored", "--out", "a") == (0, "", "")
@@ -203,7 +206,7 @@ def test_every_search_resumes(method: Method, table: Path) -> None:
     assert _record("a")["results"]["fold_scores"] == _record("b")["results"]["fold_scores"]
 
 
-@pytest.mark.parametrize("method", SEARCHES, ids=lambda method: method.name)
+@pytest.mark.parametrize("method", SEARCHING, ids=lambda method: method.name)
 def test_a_range_of_sizes_is_searched_or_refused(method: Method, table: Path) -> None:
     if "n-features" not in method.options:
         told = _refused("--method", method.name, "--n-features", "2-4")

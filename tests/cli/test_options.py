@@ -10,10 +10,10 @@ import pytest
 from each import each
 
 from bitsieve.cli import main
-from bitsieve.cli.methods import KNOWN, METHODS, joined, method_by_name
+from bitsieve.cli.methods import KNOWN, METHODS, SEARCHING, joined, method_by_name
 from bitsieve.cli.select_options import effort_of, seconds_of, words_of
 
-_SEARCHES = joined(KNOWN[1:])
+_SEARCHES = joined([method.name for method in SEARCHING])
 
 
 def _refused(*words: str) -> str:

@@ -138,6 +138,14 @@ def select(
     max_evaluations: of.MaxEvaluations = None,
     max_time: of.MaxTime = None,
     patience: of.Patience = None,
+    lam: of.Lam = None,
+    eps: of.Eps = None,
+    gate: of.GateOption = None,
+    hidden: of.Hidden = None,
+    max_epochs: of.MaxEpochs = None,
+    batch_size: of.BatchSize = None,
+    learning_rate: of.LearningRate = None,
+    device: of.DeviceOption = None,
     scoring: of.Scoring = None,
     cv: of.InnerFolds = None,
     repeats: of.InnerRepeats = None,
@@ -156,8 +164,9 @@ def select(
 
     The honest error is that of nested cross-validation: the whole choice is
     repeated in every outer fold. --method auto compares selectors, sizes and
-    classifiers by inner cross-validation with the selection inside; the other
-    methods search with one classifier. Writes selection.csv, predictions.csv,
+    classifiers by inner cross-validation with the selection inside; stg and
+    pefs train a network that selects and predicts; the other methods search
+    with one classifier. Writes selection.csv, predictions.csv,
     run.json and, by auto, panel.json, path.png and calibration.png, by the
     others convergence.png, into the --out folder, and overwrites no other run.
     """
@@ -180,6 +189,11 @@ def select(
             "feature-groups": feature_groups, "start": start, "restarts": restarts,
             "kicks": kicks, "max-iter": max_iter, "max-evaluations": max_evaluations,
             "max-time": max_time, "patience": patience,
+            "lam": None if lam is None else of.lam_of(lam), "eps": eps,
+            "gate": None if gate is None else gate.value,
+            "hidden": None if hidden is None else of.hidden_of(hidden),
+            "max-epochs": max_epochs, "batch-size": batch_size, "learning-rate": learning_rate,
+            "device": None if device is None else device.value,
             "scoring": scoring, "cv": cv, "repeats": repeats,
         }  # fmt: skip
         entry.refuse_others(typed)

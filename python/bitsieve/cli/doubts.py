@@ -47,7 +47,10 @@ def warn_of_doubts(data: JobInput) -> None:
 
 
 def warn_of_small_classes(data: JobInput, *, outer_folds: int, cv: int) -> None:
-    """Warn once, by name, of classes that are smaller than the folds; not of single samples."""
+    """Warn once, by name, of classes that are smaller than the folds; not of single samples.
+
+    A ``cv`` of 0 stands for no inner folds.
+    """
     table = data.table
     if table.classes is None or table.codes is None:
         return
@@ -62,6 +65,8 @@ def warn_of_small_classes(data: JobInput, *, outer_folds: int, cv: int) -> None:
     more = f" and {len(small) - 8} more" if len(small) > 8 else ""
     folds = f"{cv} folds" if not outer_folds else f"{outer_folds} outer and {cv} inner folds"
     ways = "--cv" if not outer_folds else "--outer-folds or --cv"
+    if not cv:
+        folds, ways = f"{outer_folds} outer folds", "--outer-folds"
     warnings.warn(
         f"{data.source}: too few samples of {said}{more} for {folds}: some test parts have none "
         f"of them; lower {ways}, or merge classes",

@@ -30,7 +30,7 @@ class Folds:
     Attributes
     ----------
     outer, inner : int
-        Numbers of folds; 0 outer ones for none.
+        Numbers of folds; 0 for none.
     is_by_site : bool, default False
         Whether each outer fold leaves out one group.
     is_grouped : bool, default False
@@ -102,6 +102,8 @@ class Folds:
         >>> Folds(5, 4, is_shuffled=False).inner_text(10, is_drawn=True)
         'shuffled stratified 10 x 4-fold'
         """
+        if not self.inner:
+            return ""
         rounds = f"{n_repeats} x " if n_repeats > 1 else ""
         return self._worded(f"{rounds}{self.inner}-fold", is_shuffled=is_drawn or self.is_shuffled)
 
@@ -124,7 +126,9 @@ class Folds:
                 "shuffled": self.is_shuffled and not self.is_by_site,
                 "text": self.text(n_repeats),
             },
-            "inner_cv": {
+            "inner_cv": None
+            if not self.inner
+            else {
                 "n_folds": self.inner,
                 "n_repeats": inner_repeats,
                 "splitter": kind,
@@ -149,7 +153,7 @@ def folds_of(
     table : Table
         With classes.
     outer, inner : int or None
-        As typed, None where they were not.
+        As typed, None where they were not; no inner ones where this is 0.
     shuffle : bool
     scoring : str
 
@@ -171,7 +175,7 @@ def folds_of(
         table.groups is not None,
         shuffle,
     )
-    check_folds(table, outer_folds=found.outer, cv=found.inner, scoring=scoring)
+    check_folds(table, outer_folds=found.outer, cv=max(found.inner, 1), scoring=scoring)
     return found
 
 

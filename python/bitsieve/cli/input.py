@@ -226,6 +226,8 @@ def _quoted(target: str | None) -> str:
 def check_folds(table: Table, *, outer_folds: int, cv: int, scoring: str) -> None:
     """Refuse folds that the outer training parts cannot give, or that a scorer has no value on.
 
+    A ``cv`` of 1 stands for no inner folds.
+
     Raises
     ------
     ValueError
@@ -239,10 +241,11 @@ def check_folds(table: Table, *, outer_folds: int, cv: int, scoring: str) -> Non
     if table.groups is not None:
         n_groups = int(table.groups.max()) + 1
         left = n_groups - -(-n_groups // outer_folds)
+        needs = "needs" if cv == 1 else "need"
         if n_groups < outer_folds or left < cv:
             raise ValueError(
-                f"--outer-folds {outer_folds} and --cv {cv} need more than {n_groups} groups: "
-                "lower them"
+                f"--outer-folds {outer_folds}{_and_cv(cv)} {needs} more than {n_groups} groups: "
+                f"lower {'it' if cv == 1 else 'them'}"
             )
     _check_classes(table, outer_folds=outer_folds, cv=cv, scoring=scoring)
     largest = int(np.bincount(table.codes).max())
@@ -257,6 +260,10 @@ def check_folds(table: Table, *, outer_folds: int, cv: int, scoring: str) -> Non
             f"--cv {cv} is more than an outer training part has samples of the largest class "
             f"({left} of {largest}): lower it, or give --outer-folds 0"
         )
+
+
+def _and_cv(cv: int) -> str:
+    return f" and --cv {cv}" if cv > 1 else ""
 
 
 def _check_inner_folds(table: Table, cv: int) -> None:
@@ -290,7 +297,7 @@ def _check_classes(table: Table, *, outer_folds: int, cv: int, scoring: str) -> 
         raise ValueError(
             f"--scoring {scoring} has no value where a test part lacks a class ({reason}), and "
             f"class {str(table.classes[least])!r} has {plural(count, 'sample')}, too few for "
-            f"--outer-folds {outer_folds} and --cv {cv}: lower {option}, or take --scoring "
+            f"--outer-folds {outer_folds}{_and_cv(cv)}: lower {option}, or take --scoring "
             "balanced_accuracy"
         )
 

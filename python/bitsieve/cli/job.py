@@ -1,4 +1,4 @@
-"""One job of a search, whichever ``methods.py`` names: read, search, outer folds, files.
+"""One job of a search or a training, whichever ``methods.py`` names: read, run, outer folds, files.
 
 ::
 
@@ -33,7 +33,7 @@ from bitsieve.cli.methods import Method, method_by_name
 from bitsieve.cli.record import command_of, json_line, parameters_of, record_of, try_all
 from bitsieve.cli.signals import what_stopped
 from bitsieve.cli.terminal import console_of_stdout, how_long, kernel_said, rendered, say
-from bitsieve.cli.told import history_of, told_by
+from bitsieve.cli.told import history_of, network_of, told_by, told_by_training
 from bitsieve.report import (
     STACKED_BELOW,
     FeatureStatistics,
@@ -42,6 +42,8 @@ from bitsieve.report import (
     feature_statistics,
     outcome_table,
     plot_convergence,
+    plot_training,
+    training_info,
     write_predictions_csv,
     write_run_json,
     write_selection_csv,
@@ -105,7 +107,7 @@ class Job:
         self._check_options()
         refuse_file(self.out)
         seed = secrets.randbits(32) if self.seed is None else self.seed
-        model = self._model(seed, self.options["cv"])
+        model = self._model(seed, self.options.get("cv", 0))
         data = load_input(
             self.file,
             self.dataset,
@@ -121,7 +123,7 @@ class Job:
         folds = folds_of(
             data.table,
             outer=self.outer_folds,
-            inner=self.cv,
+            inner=0 if self._entry.predicts else self.cv,
             shuffle=self.shuffle,
             scoring=self.options["scoring"],
         )
@@ -182,8 +184,32 @@ class Job:
             checkpoint=None if self.checkpoint is None else str(self.checkpoint),
             progress=self.progress,
         )
-        scaler = [("scaler", StandardScaler())] if self.options["scale"] == "standard" else []
+        # What has a parameter for it scales by itself.
+        scales = self.options["scale"] == "standard" and not self._entry.options["scale"]
+        scaler = [("scaler", StandardScaler())] if scales else []
         return Pipeline([*scaler, ("selector", selector)])
+
+    @property
+    def _repeats(self) -> int:
+        """Repeats of the inner folds, where there are some."""
+        return int(self.options.get("repeats") or 1)
+
+    def _predictor(self, selector: Any) -> str:
+        """Name what predicts."""
+        if not self._entry.predicts:
+            return str(self.options["estimator"]).lower()
+        return network_of(selector)
+
+    def _told(self, model: Any, data: JobInput) -> dict[str, Any]:
+        """Return the numbers of the fitted selector, as Outcome names them."""
+        selector = model.named_steps["selector"]
+        if not self._entry.predicts:
+            return told_by(selector)
+        from sklearn.metrics import get_scorer
+
+        return told_by_training(
+            selector, get_scorer(self.options["scoring"])(model, data.X, data.y)
+        )
 
     def _rounds(self, folds: Folds) -> int:
         """How often the outer folds are drawn."""
@@ -211,7 +237,7 @@ class Job:
         outcome = Outcome(
             source=data.source,
             method=self.method,
-            estimator=self.options["estimator"].lower(),
+            estimator=self._predictor(selector),
             scoring=self.options["scoring"],
             names=data.names,
             n_samples=len(data.y),
@@ -219,13 +245,13 @@ class Job:
             seconds=seconds,
             nested=nested,
             folds=folds.text(self._rounds(folds)),
-            inner=folds.inner_text(self.options["repeats"], is_drawn=self._entry.is_fresh),
+            inner=folds.inner_text(self._repeats, is_drawn=self._entry.is_fresh),
             interrupted=stop is not None,
             seed=selector.random_state,
             is_sized=self.options.get("n-features") is not None,
             doubts={d.names[0]: d.why for d in data.doubts if d.kind == "column"},
             copies=data.copies_text(),
-            **told_by(selector),
+            **self._told(model, data),
         )
         statistics = feature_statistics(
             data.X,
@@ -269,16 +295,14 @@ class Job:
         parameters = parameters_of(self)
         options = parameters.pop("options")
         parameters |= {_PARAMETERS.get(o, o.replace("-", "_")): v for o, v in options.items()}
-        parameters |= {"cv": folds.inner, "outer_folds": folds.outer}
+        parameters |= {"cv": folds.inner or None, "outer_folds": folds.outer}
         parameters["seed"] = selector.random_state
         return {
             **record_of(data, self._repeat(selector.random_state), outcome.interrupted),
             "parameters": parameters,
             "selector": selector.get_params(deep=False),
             "seed": selector.random_state,
-            **folds.record(
-                self._rounds(folds), self.options["repeats"], is_drawn=self._entry.is_fresh
-            ),
+            **folds.record(self._rounds(folds), self._repeats, is_drawn=self._entry.is_fresh),
             "results": outcome.results(),
             "statements": outcome.sentences(),
             "files": [str(self.out / name) for name in _files(outcome)],
@@ -296,8 +320,8 @@ class Job:
             "duplicates": None if self.duplicates == "error" else self.duplicates,
             "decimal": None if self.decimal == "." else self.decimal,
             "method": self.method,
-            **{option: _as_typed(value) for option, value in self.options.items()},
-            "cv": self.options["cv"] if self.groups is None else self.cv,
+            **{option: _as_typed(option, value) for option, value in self.options.items()},
+            "cv": self.options.get("cv") if self.groups is None else self.cv,
             "outer-folds": 5
             if self.outer_folds is None and self.groups is None
             else self.outer_folds,
@@ -367,6 +391,18 @@ class FinishedJob:
 
     def _write_picture(self) -> None:
         outcome, nested = self.outcome, self.outcome.nested
+        title = f"{outcome.source}: {outcome.method} with {outcome.estimator}"
+        if outcome.is_trained:
+            plot_training(
+                training_info(
+                    self.history,
+                    n_selected=int(outcome.support.sum()),
+                    n_features=len(outcome.names),
+                    title=title,
+                ),
+                self.job.out / "convergence.png",
+            )
+            return
         # The curve of the best so far ends at the panel's own, unless another one was better.
         levels = {} if outcome.best_of_another is None else {"observed": outcome.observed}
         if outcome.remeasured is not None:
@@ -379,7 +415,7 @@ class FinishedJob:
             n_features=len(outcome.names),
             levels=levels,
             interval=None if nested is None else nested.interval,
-            title=f"{outcome.source}: {outcome.method} with {outcome.estimator}",
+            title=title,
         )
         plot_convergence(info, self.job.out / "convergence.png")
 
@@ -417,7 +453,9 @@ def _takes_missing(model: Any) -> bool:
     return bool(get_tags(model.named_steps["selector"]).input_tags.allow_nan)
 
 
-def _as_typed(value: Any) -> Any:
-    """Return what an option was typed with: a range of sizes as text."""
+def _as_typed(option: str, value: Any) -> Any:
+    """Return what an option was typed with: a range of sizes, or layers, as text."""
+    if option == "hidden" and value is not None:
+        return ",".join(str(size) for size in value) or "none"
     is_range = isinstance(value, tuple) and all(isinstance(end, int) for end in value)
     return f"{value[0]}-{value[1]}" if is_range and value else value

@@ -15,7 +15,7 @@ from typing import Any
 
 from bitsieve._errors import closest
 
-__all__ = ["KNOWN", "METHODS", "Method", "joined", "method_by_name"]
+__all__ = ["KNOWN", "METHODS", "SEARCHING", "TRAINED", "Method", "joined", "method_by_name"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +42,9 @@ class Method:
         Further parameters of the selector.
     starts : tuple of str
         Words that ``--start`` takes besides the names of filters.
+    predicts : bool
+        Whether it is a predictor itself, which is trained rather than searches: it has no estimator
+        and no inner folds, so that ``--cv`` and ``--repeats`` are refused.
     is_fresh : bool
         Whether it draws new inner folds as it goes, rather than keep one set of them.
     has_range : bool
@@ -61,10 +64,16 @@ class Method:
     defaults: Mapping[str, object] = field(default_factory=dict)
     settings: Mapping[str, object] = field(default_factory=dict)
     starts: tuple[str, ...] = ()
+    predicts: bool = False
     is_fresh: bool = False
     has_range: bool = False
     adapt: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     instead: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def of_all(self) -> Mapping[str, str]:
+        """Options that it has without naming them, and the parameters that they are."""
+        return {"scoring": ""} if self.predicts else _OF_ALL
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,8 +107,9 @@ class Method:
             if value is None or value is False or option in self.options:
                 continue
             owners = [method.name for method in METHODS if option in method.options]
-            if not owners:  # of all
+            if not owners and (option in self.of_all or option not in _OF_ALL):
                 continue
+            owners = owners or [method.name for method in METHODS if option in method.of_all]
             hint = f" ({self.instead[option]})" if self.instead.get(option) else ""
             of = (
                 f"an option of --method {owners[0]} alone"
@@ -158,14 +168,14 @@ class Method:
         [5, 1]
         """
         found: dict[str, Any] = {}
-        if not shuffle and not self.is_fresh:
+        if not shuffle and not self.is_fresh and not self.predicts:
             if (typed.get("repeats") or 1) > 1:
                 raise ValueError(
                     f"--repeats {typed['repeats']} repeats inner folds, which are all the same "
                     "with --no-shuffle: leave one of them out"
                 )
             typed = {**typed, "repeats": 1}
-        for option in (*self.options, *_OF_ALL):
+        for option in (*self.options, *self.of_all):
             value = typed.get(option)
             found[option] = self.defaults.get(option) if value is None else value
         return found
@@ -189,19 +199,21 @@ class Method:
         ------
         ValueError
             For an unknown estimator.
+        ImportError
+            Where the package that it needs is missing.
         """
         import bitsieve
 
         assert self.selector is not None
         parameters: dict[str, Any] = {**self.settings, **surroundings}
-        for option, parameter in {**self.options, **_OF_ALL}.items():
+        for option, parameter in {**self.options, **self.of_all}.items():
             value = chosen.get(option)
             if parameter and value is not None:
                 convert = _MEANING.get(option)
                 parameters[parameter] = value if convert is None else convert(value)
         if self.adapt is not None:
             parameters = self.adapt(parameters)
-        if folds_from is not None and not self.is_fresh:
+        if folds_from is not None and not self.is_fresh and not self.predicts:
             from bitsieve.fitness import ShuffledFolds
 
             n_repeats = parameters.get("n_repeats", 1)
@@ -226,6 +238,8 @@ _MEANING: dict[str, Callable[[Any], Any]] = {
     "patience": lambda count: count or None,
     "step": lambda step: int(step) if float(step).is_integer() else step,
     "size-rule": lambda rule: rule.replace("-", "_"),
+    "gate": lambda gate: gate.replace("-", "_"),
+    "scale": lambda scale: scale == "standard",  # where the selector standardises itself
 }
 
 #: Options of every search.
@@ -277,6 +291,35 @@ _BY_SIZE = {
     **_OF_AUTO,
     "restarts": "nothing in it is random",
     "max-iter": "--n-features says where it ends",
+}
+_TRAINED = {
+    **_OF_AUTO,
+    "estimator": "its own network predicts, --hidden shapes it",
+    "estimators": "its own network predicts, --hidden shapes it",
+    "size-penalty": "",
+    "forced": "",
+    "forbidden": "--drop leaves columns out",
+    "feature-groups": "",
+    "restarts": "--seed 2 is another start",
+    "start": "every gate starts half open",
+    "step": "",
+    "direction": "",
+    "kicks": "",
+    "restrict": "--drop leaves columns out",
+    "cv": "nothing in it is cross-validated but by the outer folds",
+    "repeats": "nothing in it is cross-validated but by the outer folds",
+}
+
+_LIMITS = ("max-evaluations", "max-time", "patience", "quick", "thorough", "time")
+
+#: Options of every network behind gates.
+_NETWORKS = {
+    "scale": "standardize",
+    "n-features": "n_features_to_select",
+    "hidden": "hidden_layer_sizes",
+    "batch-size": "batch_size",
+    "learning-rate": "learning_rate",
+    "device": "device",
 }
 _PLANNED = "--quick, --thorough and --time say how much is compared"
 
@@ -336,6 +379,11 @@ METHODS = (
             "direction": "auto ranks features",
             "kicks": _PLANNED,
             "size-rule": "--parsimony 1 takes the smallest panel within a standard error",
+            **dict.fromkeys(("lam", "eps", "gate"), "--max-features limits the panel"),
+            **dict.fromkeys(
+                ("hidden", "learning-rate", "batch-size", "device"), "it trains no network"
+            ),
+            "max-epochs": _PLANNED,
         },
     ),
     Method(
@@ -472,7 +520,46 @@ METHODS = (
             "patience": "it goes down to the least size",
         },
     ),
+    Method(
+        name="stg",
+        does="trains a network behind stochastic gates, whose number costs",
+        selector="STGClassifier",
+        predicts=True,
+        options={
+            **_NETWORKS, "lam": "lam", "size-rule": "size_rule", "gate": "gate",
+            "max-epochs": "max_epochs",
+        },
+        defaults={"scale": "standard", "scoring": "accuracy"},
+        instead={
+            **_TRAINED,
+            **dict.fromkeys(
+                ("max-iter", *_LIMITS), "--max-epochs says how long it trains"
+            ),
+            "parsimony": "--size-rule one-standard-error prefers small panels",
+            "eps": "--lam is what a feature costs",
+        },
+    ),
+    Method(
+        name="pefs",
+        does="trains a network on masks drawn from a distribution that learns with it",
+        selector="PEFSClassifier",
+        predicts=True,
+        options={**_NETWORKS, "eps": "eps", "max-iter": "max_iter"},
+        defaults={"scale": "standard", "scoring": "accuracy"},
+        instead={
+            **_TRAINED,
+            **dict.fromkeys(("max-epochs", *_LIMITS), "--max-iter says how long it trains"),
+            "parsimony": "--eps prefers small panels",
+            "size-rule": "--eps prefers small panels",
+            "lam": "--eps is what a feature costs",
+            "gate": "its masks are Bernoulli's",
+        },
+    ),
 )  # fmt: skip
+
+#: Those that search with an estimator, and those that are trained and predict themselves.
+SEARCHING = tuple(m for m in METHODS if m.selector is not None and not m.predicts)
+TRAINED = tuple(m for m in METHODS if m.predicts)
 
 #: Their names.
 KNOWN = tuple(method.name for method in METHODS)

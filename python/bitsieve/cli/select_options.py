@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from bitsieve._errors import quoted
-from bitsieve.cli.methods import METHODS, joined
+from bitsieve.cli.methods import METHODS, SEARCHING, joined
 
 
 class Scale(StrEnum):
@@ -33,6 +33,22 @@ class SizeRule(StrEnum):
 
     best = "best"
     one_standard_error = "one-standard-error"
+
+
+class Gate(StrEnum):
+    """What multiplies the features of a network."""
+
+    gaussian = "gaussian"
+    hard_concrete = "hard-concrete"
+    l1 = "l1"
+
+
+class Device(StrEnum):
+    """Where a network is trained."""
+
+    auto = "auto"
+    cpu = "cpu"
+    cuda = "cuda"
 
 
 class Combine(StrEnum):
@@ -130,6 +146,54 @@ def size_of(text: str) -> int | tuple[int, int]:
     )
 
 
+def lam_of(text: str) -> float | Literal["auto"]:
+    """Return what a feature costs, or that a range of costs is walked through.
+
+    Raises
+    ------
+    ValueError
+        Where it is neither.
+
+    Examples
+    --------
+    >>> lam_of("0.1"), lam_of("auto")
+    (0.1, 'auto')
+    """
+    if text.strip().lower() == "auto":
+        return "auto"
+    try:
+        lam = float(text)
+    except ValueError:
+        lam = math.nan
+    if not 0.0 <= lam < math.inf:
+        raise ValueError(f"--lam must be a number from 0 on, or auto, got {quoted(text)}")
+    return lam
+
+
+def hidden_of(text: str) -> tuple[int, ...]:
+    """Return the sizes of hidden layers; none for a linear model.
+
+    Raises
+    ------
+    ValueError
+        Where they are no whole numbers.
+
+    Examples
+    --------
+    >>> hidden_of("200,200,200"), hidden_of("64"), hidden_of("none")
+    ((200, 200, 200), (64,), ())
+    """
+    if text.strip().lower() == "none":
+        return ()
+    words = [word.strip() for word in text.split(",")]
+    if all(word.isdecimal() and len(word) < 7 and int(word) for word in words):
+        return tuple(int(word) for word in words)
+    raise ValueError(
+        f"--hidden must be sizes of layers such as 64 or 200,200,200, or none for a linear model, "
+        f"got {quoted(text)}"
+    )
+
+
 def words_of(texts: list[str] | None) -> tuple[str, ...] | None:
     """Return what stands between commas in one option or several; None where there are none.
 
@@ -157,6 +221,7 @@ def effort_of(*, quick: bool, thorough: bool) -> Literal["quick", "standard", "t
 
 
 _OF_AUTO, _OF_SEARCHES = "Method auto", "Searches, the other methods"
+_OF_NETWORKS = "Networks, methods stg and pefs"
 
 
 def _words_of_start() -> str:
@@ -167,7 +232,7 @@ def _words_of_start() -> str:
 
 def _default_of(option: str) -> str:
     """Return what an option of the searches is where it is not typed, in words."""
-    searches = [method for method in METHODS if method.selector is not None]
+    searches = SEARCHING
     usual = searches[0].defaults[option]
     others = [
         f"{method.defaults[option]} ({method.name})"
@@ -179,9 +244,9 @@ def _default_of(option: str) -> str:
 
 def _takers(option: str) -> str:
     """Return the searches that take an option, in words, or "" where all of them do."""
-    searches = [method for method in METHODS if method.selector is not None]
-    names = [method.name for method in searches if option in method.options]
-    return "" if len(names) == len(searches) else f" (only {joined(names)})"
+    methods = METHODS[1:]
+    names = [method.name for method in methods if option in method.options]
+    return "" if {method.name for method in SEARCHING} <= set(names) else f" (only {joined(names)})"
 
 
 ClassTarget = Annotated[
@@ -200,8 +265,9 @@ Groups = Annotated[
 Method = Annotated[
     str,
     typer.Option(
-        help=f"{'; '.join(f'{method.name} {method.does}' for method in METHODS)}. All but auto "
-        "search with one classifier."
+        help=f"{'; '.join(f'{method.name} {method.does}' for method in METHODS)}. stg and pefs "
+        "predict by their own network and need torch (pip install 'bitsieve[gates]'), auto "
+        "compares classifiers, the others search with one."
     ),
 ]
 Scoring = Annotated[
@@ -488,5 +554,70 @@ Patience = Annotated[
         "that of the method (bspsa: a quarter of those at most, but 100 at least); 0 never gives "
         "up.",
         rich_help_panel=_OF_SEARCHES,
+    ),
+]
+
+Lam = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="What an open gate costs, in units of the loss, such as 0.1, or auto: from little to "
+        "much, and the size that does best on a validation part is taken. auto if not given (only "
+        "stg).",
+        rich_help_panel=_OF_NETWORKS,
+    ),
+]
+Eps = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        help="Weight of the penalty on features, from 0 (none) to 1 (only pefs).",
+        rich_help_panel=_OF_NETWORKS,
+    ),
+]
+GateOption = Annotated[
+    Gate | None,
+    typer.Option(
+        help="What multiplies the features: clipped normal noise, hard concrete noise, or a weight "
+        "with an L1 penalty as LASSO has; gaussian if not given (only stg).",
+        rich_help_panel=_OF_NETWORKS,
+    ),
+]
+Hidden = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZES",
+        help="Sizes of hidden layers, such as 64 or 200,200,200; none for a linear model. If not "
+        "given, those of the method.",
+        rich_help_panel=_OF_NETWORKS,
+    ),
+]
+MaxEpochs = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Passes over the samples (only stg; --max-iter counts steps of pefs); if not given, "
+        "as many as make some thousand steps.",
+        rich_help_panel=_OF_NETWORKS,
+    ),
+]
+BatchSize = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Samples a step; if not given, that of the method.",
+        rich_help_panel=_OF_NETWORKS,
+    ),
+]  # fmt: skip
+LearningRate = Annotated[
+    float | None,
+    typer.Option(help="Of the network; if not given, that of the method.",
+                 rich_help_panel=_OF_NETWORKS),
+]  # fmt: skip
+DeviceOption = Annotated[
+    Device | None,
+    typer.Option(
+        help="Where it is trained: auto takes a GPU where there is one. Only cpu gives the same "
+        "bits on every machine of a kind.",
+        rich_help_panel=_OF_NETWORKS,
     ),
 ]

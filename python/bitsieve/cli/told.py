@@ -1,4 +1,4 @@
-"""What a job reports of a fitted selector: of a search, or of an elimination."""
+"""What a job reports of a fitted selector: of a search, of an elimination, or of a training."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bitsieve.report import Restarted
 
-__all__ = ["history_of", "told_by"]
+__all__ = ["history_of", "network_of", "told_by", "told_by_training"]
 
 
 def told_by(selector: Any) -> dict[str, Any]:
@@ -54,6 +54,41 @@ def told_by(selector: Any) -> dict[str, Any]:
         ],
         "restart_overlap": selector.restart_overlap_,
     }
+
+
+def told_by_training(selector: Any, score: float) -> dict[str, Any]:
+    """Return the numbers of a training, as :class:`bitsieve.report.Outcome` names them.
+
+    Parameters
+    ----------
+    selector : fitted selector that predicts
+        With the attributes of a :class:`bitsieve.STGClassifier`.
+    score : float
+        Of the samples that it was trained on.
+    """
+    return {
+        "is_trained": True,
+        "observed": float(score),
+        "remeasured": None,
+        "n_evaluations": 0,
+        "n_iterations": int(selector.n_iter_),
+        "stop_reason": dict(getattr(selector, "stop_reason_", {})),
+    }
+
+
+def network_of(selector: Any) -> str:
+    """Describe the network of a selector that is one.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> [network_of(SimpleNamespace(hidden_layer_sizes=sizes)) for sizes in ((), (64,), (200, 100))]
+    ['a linear model', 'a network (64 hidden units)', 'a network (200, 100 hidden units)']
+    """
+    sizes = np.atleast_1d(selector.hidden_layer_sizes).astype(int).tolist()
+    if not sizes:
+        return "a linear model"
+    return f"a network ({', '.join(str(size) for size in sizes)} hidden units)"
 
 
 def history_of(selector: Any) -> dict[str, NDArray[Any]]:

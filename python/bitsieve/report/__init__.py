@@ -3,6 +3,7 @@
 ::
 
     history ----> convergence.py: convergence_info (numbers) -> plot_convergence (PNG, SVG, PDF)
+    history ----> training.py: the same of a network behind gates
     supports ---> selection.py: one row a feature, selection.csv
     X, y -------> statistics.py: direction, means, p and substitutes of each feature, its columns
     predictions -> predictions.py: one row a sample and outer fold, predictions.csv
@@ -42,6 +43,7 @@ from bitsieve.report.reliability import ReliabilityInfo, plot_reliability, relia
 from bitsieve.report.selection import panel_table, selection_rows, write_selection_csv
 from bitsieve.report.statistics import FeatureStatistics, feature_statistics
 from bitsieve.report.table import STACKED_BELOW, outcome_table
+from bitsieve.report.training import TrainingInfo, plot_training, training_info
 
 __all__ = [
     "STACKED_BELOW",
@@ -60,6 +62,7 @@ __all__ = [
     "ReliabilityInfo",
     "Restarted",
     "Site",
+    "TrainingInfo",
     "convergence_info",
     "environment",
     "feature_statistics",
@@ -72,6 +75,7 @@ __all__ = [
     "plot_path",
     "plot_ranking",
     "plot_reliability",
+    "plot_training",
     "prediction_rows",
     "printable",
     "ranking_info",
@@ -79,6 +83,7 @@ __all__ = [
     "ranking_table",
     "reliability_info",
     "selection_rows",
+    "training_info",
     "write_atomically",
     "write_predictions_csv",
     "write_ranking_csv",

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["Outcome", "Restarted", "counted", "printable"]
 
 
+_UNSEEN = "neither the selection nor the estimator saw"
+
+
 class Restarted(NamedTuple):
     """What one restart of a search selected.
 
@@ -47,12 +50,13 @@ class Outcome:
     support : bool array of shape (n_features,)
         The selection from all samples.
     observed : float
-        Score (greater is better) of the selection, the best that the search saw of it.
+        Score (greater is better) of the selection, the best that the search saw of it; of a network
+        its score of the samples that it was trained on.
     remeasured : float or None
         Measured again on fresh folds of the same samples; None of an elimination, which is measured
-        inside its folds alone.
+        inside its folds alone, and of a training.
     n_evaluations, n_iterations : int
-        Of the search.
+        Of the search; of a training 0, and its epochs.
     seconds : float
         Wall-clock time of the search, in seconds.
     stop_reason : dict of str to object
@@ -90,6 +94,8 @@ class Outcome:
         One for each seed that was searched from; of one seed alone nothing is told.
     restart_overlap : float or None
         Mean Jaccard index of the selections of two of them; None where there was one.
+    is_trained : bool
+        Whether a network that selects and predicts was trained, rather than subsets measured.
     """
 
     source: str
@@ -124,6 +130,14 @@ class Outcome:
     n_declined: int = 0
     restarts: Sequence[Restarted] = ()
     restart_overlap: float | None = None
+    is_trained: bool = False
+
+    @property
+    def did(self) -> str:
+        """What was done: "search", "elimination" or "training"."""
+        if self.is_trained:
+            return "training"
+        return "elimination" if self.remeasured is None else "search"
 
     @property
     def best_of_another(self) -> float | None:
@@ -198,8 +212,11 @@ class Outcome:
         what = self.measure
         said = self._remarks()
         said.append(
-            f"The observed {what} comes from the samples that were searched: it is optimistic, and "
-            "may not be published."
+            f"The apparent {what} comes from the samples that the network was trained on: it is "
+            "optimistic, and may not be published."
+            if self.is_trained
+            else f"The observed {what} comes from the samples that were searched: it is "
+            "optimistic, and may not be published."
             if self.remeasured is None
             else f"The observed and the re-measured {what} come from the samples that were "
             "searched: both are optimistic, neither may be published."
@@ -217,14 +234,15 @@ class Outcome:
             said.append(
                 f"Only the honest {what} may be published: {honest}, from {self.nested.n_folds} "
                 f"outer folds{f' ({self.folds})' if self.folds else ''} whose test samples "
-                "neither the selection nor the estimator saw."
+                f"{'the network did not see' if self.is_trained else _UNSEEN}."
             )
         else:
             said.append(
                 f"The honest {what}, {honest}, may not be published either: where a copy of a test "
                 "sample was trained on, that sample was seen."
             )
-        said.append(self._compared(self.nested))
+        if not np.isnan(self.nested.full_score):
+            said.append(self._compared(self.nested))
         if self.nested.beats_chance is False:
             chance = self.nested.chance_score
             lies = "includes" if chance in self.nested.interval else "lies beyond"

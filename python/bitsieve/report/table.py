@@ -105,16 +105,18 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
     beside = "" if another is None else f" ({outcome.shown(another)} of another panel)"
     all_of_them = f"all {counted(len(outcome.names))}" if len(outcome.names) > 1 else "the feature"
     inner = f" ({outcome.inner})" if outcome.inner else ""
+    where = (
+        "resubstitution: the samples that the network was trained on; optimistic"
+        if outcome.is_trained
+        else f"inner cross-validation{inner}, the elimination repeated in each fold, at the best "
+        "size; optimistic"
+        if outcome.remeasured is None
+        else f"apparent {what}: best inner cross-validation{inner} of it{beside}; optimistic"
+    )
+    apparent = "apparent" if outcome.is_trained else "observed"
     rows = [
         ("panel", f"{len(names):,} of {len(outcome.names):,}", first + more or "no feature"),
-        (
-            f"observed {what}",
-            outcome.shown(outcome.observed),
-            f"inner cross-validation{inner}, the elimination repeated in each fold, at the best "
-            "size; optimistic"
-            if outcome.remeasured is None
-            else f"apparent {what}: best inner cross-validation{inner} of it{beside}; optimistic",
-        ),
+        (f"{apparent} {what}", outcome.shown(outcome.observed), where),
     ]
     if outcome.remeasured is not None:
         rows.append(
@@ -127,24 +129,29 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
     if nested is None:
         rows.append((f"honest {what}", "not measured", "no outer folds"))
     else:
-        rows += [
+        rows.append(
             (
                 f"honest {what}",
                 outcome.shown(nested.score),
                 f"nested cross-validation: {outcome.folds or f'{nested.n_folds} outer folds'}, "
                 f"{outcome.interval_text()}",
-            ),
-            (
-                f"full-set {what}",
-                outcome.shown(nested.full_score),
-                f"{all_of_them} with the same estimator, same outer folds",
-            ),
+            )
+        )
+        if not math.isnan(nested.full_score):
+            rows.append(
+                (
+                    f"full-set {what}",
+                    outcome.shown(nested.full_score),
+                    f"{all_of_them} with the same estimator, same outer folds",
+                )
+            )
+        rows.append(
             (
                 f"chance {what}",
                 outcome.shown(nested.chance_score),
                 "no-information rate: no feature, the prior of the training part, same outer folds",
-            ),
-        ]
+            )
+        )
     if nested is not None and outcome.recurrence is not None:
         every, some, none = outcome.recurrence
         rows.append(
@@ -172,14 +179,15 @@ def _rows(outcome: Outcome, n_names: int) -> list[tuple[str, str, str]]:
         best = "one" if outcome.n_finalists == 1 else f"{outcome.n_finalists}"
         again = f" + {outcome.n_final_evaluations:,} to measure the best {best} again"
     by = "" if outcome.fallback_reason is None else " by scikit-learn, without a kernel"
-    did, measured, step = "search", "evaluation", "iteration"
-    if outcome.remeasured is None:
-        did, measured, step = "elimination", "size", "step"
-    spent = (
-        f"{did} {outcome.seconds:.1f} s{by} ({_counted(outcome.n_evaluations, measured)}"
-        f"{' compared' if did == 'elimination' else ''}, "
-        f"{_counted(outcome.n_iterations, step)}{again})"
-    )
+    if outcome.is_trained:
+        work = _counted(outcome.n_iterations, "epoch")
+    elif outcome.did == "elimination":
+        work = f"{_counted(outcome.n_evaluations, 'size')} compared, "
+        work += _counted(outcome.n_iterations, "step")
+    else:
+        work = f"{_counted(outcome.n_evaluations, 'evaluation')}, "
+        work += _counted(outcome.n_iterations, "iteration")
+    spent = f"{outcome.did} {outcome.seconds:.1f} s{by} ({work}{again})"
     rows.append(
         (
             "time",
