@@ -109,6 +109,7 @@ def test_steps_are_those_of_a_slow_twin():
         np.testing.assert_allclose(training.history["loss"], told[:, 0], rtol=2e-4)
         np.testing.assert_allclose(training.history["penalty"], told[:, 1], rtol=2e-4)
         np.testing.assert_allclose(training.gates.mu.detach(), mu, atol=2e-4)
+        training.network.rows.advance(training.network.rows.all)  # those not selected may owe steps
         np.testing.assert_allclose(training.network.weight.detach(), weight, atol=1e-3)
 
 
