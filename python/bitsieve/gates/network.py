@@ -32,7 +32,9 @@ class CopyLinear(torch.nn.Linear):
     """A linear layer of (K, B, H) whose memory is that of (B, K, H): one product for all copies."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """Multiply (K, B, H)."""
+        """Multiply (K, B, H), or (B, H)."""
+        if input.dim() == 2:
+            return super().forward(input)
         return super().forward(input.transpose(0, 1)).transpose(0, 1)
 
 

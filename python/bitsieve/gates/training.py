@@ -294,6 +294,9 @@ class Training:
         with whole():
             self._optimizer.settle()
             self._best.put_back()
+            rows = getattr(self.network, "rows", None)
+            if self._best.epoch and rows is not None:
+                rows.forgive()
 
     def _draw(self, bar: TrainingBar) -> None:
         self._read_rows()
