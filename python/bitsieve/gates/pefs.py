@@ -213,7 +213,7 @@ class _PEFS(GatedEstimator):
         training = problem.training(lam=0.0, hold_out=self._holds_out())
         n_steps = self.max_iter
         if n_steps is None:
-            n_steps = min(max(_LEAST, 5 * problem.n_features), _MOST)
+            n_steps = min(max(_LEAST, 30 * problem.n_features), _MOST)
         bar = TrainingBar(self.progress, n_steps, in_steps=True, name=type(self).__name__)
         with bar:
             if self.checkpoint is None:
