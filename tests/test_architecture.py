@@ -32,6 +32,7 @@ ALLOWED = {
     "_files": set(),
     "_checkpoint": {"_errors", "_files", "_version"},
     "_once": set(),
+    "_progress": set(),
     "_scorers": {"_errors"},
     "_threads": {"_checks", "_errors"},
     "_isa": {"_core", "_errors", "_version"},
@@ -55,7 +56,26 @@ ALLOWED = {
         "data",
         "masks",
     },
-    "search": {"_checkpoint", "_checks", "_core", "_errors", "_random", "_version", "masks"},
+    "search": {
+        "_checkpoint",
+        "_checks",
+        "_core",
+        "_errors",
+        "_progress",
+        "_random",
+        "_version",
+        "masks",
+    },
+    "gates": {
+        "_checkpoint",
+        "_checks",
+        "_core",
+        "_errors",
+        "_progress",
+        "_random",
+        "_threads",
+        "data",
+    },
     "evaluation": {
         "_checkpoint",
         "_checks",
@@ -142,7 +162,7 @@ FORBIDDEN = {
     "masks": {"sklearn", "scipy", "pandas", "matplotlib", "joblib"},
 }
 # What one file of such a room may import after all, inside functions.
-ALLOWED = {("bitsieve/search/markov.py", "scipy")}  # a sparse solver; no search needs it
+EXCUSED = {("bitsieve/search/markov.py", "scipy")}  # a sparse solver; no search needs it
 LAZY = {"matplotlib", "torch", "cupy", "dask", "polars"}
 
 
@@ -290,13 +310,20 @@ def test_room_does_without(room: str) -> None:
         for i in IMPORTS
         if i.room == room
         and (package := i.target.split(".")[0]) in FORBIDDEN[room]
-        and (i.at_top or (i.file, package) not in ALLOWED)
+        and (i.at_top or (i.file, package) not in EXCUSED)
     ]
     assert not broken, _told(broken)
 
 
 def test_optional_and_slow_packages_are_imported_where_they_are_used() -> None:
-    broken = [i for i in IMPORTS if i.at_top and i.target.split(".")[0] in LAZY]
+    # Nothing imports the room of gates but where a name of it is used: torch may stand at the top.
+    broken = [
+        i
+        for i in IMPORTS
+        if i.at_top
+        and (package := i.target.split(".")[0]) in LAZY
+        and not (package == "torch" and i.room == "gates" and not i.file.endswith("__init__.py"))
+    ]
     assert not broken, _told(broken)
 
 

@@ -21,7 +21,6 @@ from bitsieve.gates.losses import (  # noqa: E402
     SquaredError,
 )
 
-torch.set_num_threads(1)
 Floats = NDArray[np.float64]
 
 

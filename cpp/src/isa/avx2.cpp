@@ -22,6 +22,10 @@ struct Isa {
   static F load(const float* p) { return _mm256_load_ps(p); }
   static void store(float* p, F a) { _mm256_store_ps(p, a); }
   static F broadcast(float a) { return _mm256_set1_ps(a); }
+  static F load_any(const float* p) { return _mm256_loadu_ps(p); }
+  static void store_any(float* p, F a) { _mm256_storeu_ps(p, a); }
+  static F divide(F a, F b) { return _mm256_div_ps(a, b); }
+  static F root(F a) { return _mm256_sqrt_ps(a); }
   static F add(F a, F b) { return _mm256_add_ps(a, b); }
   static F subtract(F a, F b) { return _mm256_sub_ps(a, b); }
   static F multiply(F a, F b) { return _mm256_mul_ps(a, b); }
@@ -189,6 +193,7 @@ struct Isa {
 #include "body_information.hpp"
 #include "body_neighbor.hpp"
 #include "body_relief.hpp"
+#include "body_rows.hpp"
 #include "body_scaled.hpp"
 #include "body_solver.hpp"
 #include "body_svm.hpp"
@@ -208,6 +213,7 @@ const Kernels kernels_avx2 = {
     &avx2::neighbor_kernels,
     &avx2::scaled_kernels,
     &avx2::solver_kernels,
+    &avx2::row_kernels,
     avx2::gram_float,
     avx2::add_squares,
     avx2::gram_fixed,

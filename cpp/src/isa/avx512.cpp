@@ -23,6 +23,10 @@ struct Isa {
   static F load(const float* p) { return _mm512_load_ps(p); }
   static void store(float* p, F a) { _mm512_store_ps(p, a); }
   static F broadcast(float a) { return _mm512_set1_ps(a); }
+  static F load_any(const float* p) { return _mm512_loadu_ps(p); }
+  static void store_any(float* p, F a) { _mm512_storeu_ps(p, a); }
+  static F divide(F a, F b) { return _mm512_div_ps(a, b); }
+  static F root(F a) { return _mm512_sqrt_ps(a); }
   static F add(F a, F b) { return _mm512_add_ps(a, b); }
   static F subtract(F a, F b) { return _mm512_sub_ps(a, b); }
   static F multiply(F a, F b) { return _mm512_mul_ps(a, b); }
@@ -175,6 +179,7 @@ struct Isa {
 #include "body_information.hpp"
 #include "body_neighbor.hpp"
 #include "body_relief.hpp"
+#include "body_rows.hpp"
 #include "body_scaled.hpp"
 #include "body_solver.hpp"
 #include "body_svm.hpp"
@@ -194,6 +199,7 @@ const Kernels kernels_avx512 = {
     &avx512::neighbor_kernels,
     &avx512::scaled_kernels,
     &avx512::solver_kernels,
+    &avx512::row_kernels,
     avx512::gram_float,
     avx512::add_squares,
     avx512::gram_fixed,

@@ -7,6 +7,7 @@
 
 // Declared by hand: <cmath> is not for files of this folder.
 extern "C" double fma(double, double, double);
+extern "C" float sqrtf(float);
 
 namespace bitsieve {
 namespace baseline {
@@ -51,6 +52,10 @@ struct Isa {
     for (int lane = 0; lane < width; ++lane) p[lane] = a.v[lane];
   }
   static F broadcast(float a) { return map([&](int) { return a; }); }
+  static F load_any(const float* p) { return load(p); }
+  static void store_any(float* p, F a) { store(p, a); }
+  static F divide(F a, F b) { return map([&](int l) { return a.v[l] / b.v[l]; }); }
+  static F root(F a) { return map([&](int l) { return sqrtf(a.v[l]); }); }
   static F add(F a, F b) { return map([&](int l) { return a.v[l] + b.v[l]; }); }
   static F subtract(F a, F b) { return map([&](int l) { return a.v[l] - b.v[l]; }); }
   static F multiply(F a, F b) { return map([&](int l) { return a.v[l] * b.v[l]; }); }
@@ -262,6 +267,7 @@ struct Isa {
 #include "body_information.hpp"
 #include "body_neighbor.hpp"
 #include "body_relief.hpp"
+#include "body_rows.hpp"
 #include "body_scaled.hpp"
 #include "body_solver.hpp"
 #include "body_svm.hpp"
@@ -281,6 +287,7 @@ const Kernels kernels_baseline = {
     &baseline::neighbor_kernels,
     &baseline::scaled_kernels,
     &baseline::solver_kernels,
+    &baseline::row_kernels,
     baseline::gram_float,
     baseline::add_squares,
     baseline::gram_fixed,

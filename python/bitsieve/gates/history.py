@@ -73,7 +73,9 @@ class History:
         if {column.shape for column in columns.values()} != {(len(columns["epoch"]),)}:
             raise ValueError("the columns of the history are not of one length")
         for name, column in columns.items():
-            whole = name in ("epoch", "n_selected")
-            self.columns[name][:] = [int(v) if whole else v for v in column.tolist()]
+            is_count = name in ("epoch", "n_selected")
+            self.columns[name][:] = [
+                int(value) if is_count and value == value else value for value in column.tolist()
+            ]
         # The rows but the last are those of one in so many epochs.
         self._stride = int(columns["epoch"][0]) if len(columns["epoch"]) > 1 else 1

@@ -20,8 +20,8 @@ _SIGNALS = tuple(
 def whole() -> Iterator[None]:
     """Let a signal that raises wait until what stands inside is done: it is short.
 
-    Weights and their optimiser change together or not at all. Python runs handlers in the main
-    thread alone; elsewhere this does nothing.
+    Weights, running averages and the optimiser change together or not at all. Python runs handlers
+    in the main thread alone; elsewhere this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -2,7 +2,7 @@
 
 ::
 
-    x (B, p) --gates z (K, p)--> first layer (K, B, H) --body--> outputs (K, B, C)
+    x (B, p) --gates z (K, p)--> first layer (B, K, H) --body--> outputs (K, B, C)
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import numpy as np
 import torch
 
 from bitsieve._random import Random, Stream
+from bitsieve.gates.masked_product import gated_product
+from bitsieve.gates.rows import LazyRows
 
 __all__ = ["CopyBatchNorm", "GatedMLP", "GatedModule"]
 
@@ -26,22 +28,33 @@ ACTIVATIONS: dict[str, Callable[[], torch.nn.Module]] = {
 
 
 class CopyBatchNorm(torch.nn.BatchNorm1d):
-    """Batch normalisation of (K, B, H): statistics for each copy, running averages over all."""
+    """Batch normalisation of (B, K, H): statistics for each copy, running averages over all."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """Normalise (K, B, H)."""
-        if not self.training:
-            scale = torch.rsqrt(self.running_var + self.eps)  # type: ignore[operator]
-            return (input - self.running_mean) * scale * self.weight + self.bias
-        variance, mean = torch.var_mean(input, dim=1, correction=0, keepdim=True)
+        """Normalise (B, K, H), or (B, H) as one copy."""
+        n_copies = input.shape[1] if input.dim() == 3 else 1
+        if not self.training or n_copies == 1:
+            flat: torch.Tensor = super().forward(input.reshape(-1, self.num_features))
+            return flat.view(input.shape)
+        # Units of all copies side by side are units of one layer.
+        found = torch.zeros(2, n_copies * self.num_features, device=input.device)
+        output = torch.nn.functional.batch_norm(
+            input.reshape(len(input), -1),
+            found[0],
+            found[1],
+            self.weight.repeat(n_copies),
+            self.bias.repeat(n_copies),
+            training=True,
+            momentum=1.0,
+            eps=self.eps,
+        )
         with torch.no_grad():
-            n = input.shape[1]
+            mean, variance = found.view(2, n_copies, -1).mean(dim=1)
             rate = float(self.momentum or 0.1)
-            self.running_mean.lerp_(mean.mean(dim=(0, 1)), rate)  # type: ignore[union-attr]
-            unbiased = variance.mean(dim=(0, 1)) * (n / max(1, n - 1))
-            self.running_var.lerp_(unbiased, rate)  # type: ignore[union-attr]
+            self.running_mean.lerp_(mean, rate)  # type: ignore[union-attr]
+            self.running_var.lerp_(variance, rate)  # type: ignore[union-attr]
             self.num_batches_tracked.add_(1)  # type: ignore[union-attr]
-        return (input - mean) * torch.rsqrt(variance + self.eps) * self.weight + self.bias
+        return output.view(input.shape)
 
 
 class GatedMLP(torch.nn.Module):
@@ -59,7 +72,14 @@ class GatedMLP(torch.nn.Module):
         After each activation.
     dropout : float, default 0
         After each hidden layer.
+
+    Attributes
+    ----------
+    rows : LazyRows or None
+        The optimiser of the first layer's weights, where it works row by row.
     """
+
+    rows: LazyRows | None = None
 
     def __init__(
         self,
@@ -84,7 +104,8 @@ class GatedMLP(torch.nn.Module):
                 layers.append(CopyBatchNorm(n_in))
             if dropout:
                 layers.append(torch.nn.Dropout(dropout))
-            linear = torch.nn.Linear(n_in, n_out)
+            # Nothing is drawn from torch's own generator.
+            linear = torch.nn.utils.skip_init(torch.nn.Linear, n_in, n_out)
             with torch.no_grad():
                 linear.weight.copy_(_he(key, number, n_in, n_out).T)
                 linear.bias.zero_()
@@ -96,12 +117,28 @@ class GatedMLP(torch.nn.Module):
 
         The gates are of shape (K, p), or (K, B, p) where each sample has its own.
         """
+        return self.of_rows(x, None, z)
+
+    def of_rows(self, x: torch.Tensor, batch: torch.Tensor | None, z: torch.Tensor) -> torch.Tensor:
+        """Return the outputs for the listed rows of x, or for all where that is None.
+
+        Columns of closed features are not touched where :attr:`rows` are there.
+        """
+        outputs: torch.Tensor = self.rest(self._first(x, batch, z))  # (B, K, C)
+        return outputs.transpose(0, 1)
+
+    def _first(self, x: torch.Tensor, batch: torch.Tensor | None, z: torch.Tensor) -> torch.Tensor:
+        """The first layer, (B, K, H): draws side by side, so that later layers see one matrix."""
+        if self.rows is not None:
+            if z.dim() == 2 and x.is_contiguous():
+                return gated_product(self.rows, self.bias, x, batch, z)
+            self.rows.advance(self.rows.all)
+        if batch is not None:
+            x = x[batch]
         if z.dim() == 3:
-            first = torch.matmul(x * z, self.weight) + self.bias
-        else:
-            first = torch.matmul(x, z[:, :, None] * self.weight) + self.bias
-        outputs: torch.Tensor = self.rest(first)
-        return outputs
+            return (x * z).transpose(0, 1) @ self.weight + self.bias
+        folded = (z.T[:, :, None] * self.weight[:, None]).flatten(1)
+        return (x @ folded).unflatten(1, (len(z), -1)) + self.bias
 
 
 class GatedModule(torch.nn.Module):
@@ -120,6 +157,11 @@ class GatedModule(torch.nn.Module):
     def forward(self, x: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
         """See :meth:`GatedMLP.forward`; copy after copy, so that batch statistics are a copy's."""
         return torch.stack([self.body(x * draw) for draw in z])
+
+    def of_rows(self, x: torch.Tensor, batch: torch.Tensor | None, z: torch.Tensor) -> torch.Tensor:
+        """See :meth:`GatedMLP.of_rows`; every column is touched."""
+        outputs: torch.Tensor = self(x if batch is None else x[batch], z)
+        return outputs
 
 
 def _he(key: int, layer: int, n_in: int, n_out: int) -> torch.Tensor:

@@ -65,7 +65,7 @@ class TorchOptimizer:
     def state(self) -> dict[str, NDArray[Any]]:
         """See :class:`Optimizer`; by the number of the parameter and the name."""
         return {
-            f"{number}/{name}": np.array(torch.as_tensor(value).cpu())
+            f"{number}/{name}": torch.as_tensor(value).cpu().numpy().copy()
             for number, values in self._optimizer.state_dict()["state"].items()
             for name, value in values.items()
             if value is not None

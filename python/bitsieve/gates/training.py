@@ -124,6 +124,7 @@ class Training:
         if settings.patience is not None and validation is None:
             raise ValueError("patience needs a validation part")
         self.device = torch.device("cpu") if device is None else device
+        self._looks = self.device.type == "cpu"  # at every step: elsewhere it would wait for it
         self._n_threads = n_threads
         self.gates, self.network = gates.to(self.device), network.to(self.device)
         self.loss, self.settings, self.key = loss, settings, key
@@ -143,7 +144,9 @@ class Training:
         self._rows: list[tuple[torch.Tensor, int, int, float]] = []  # of epochs not yet read
         self._history = History()
         self._best = BestEpoch({"gates": self.gates, "network": self.network})
-        self._answered = 0  # the last epoch that callbacks let go on
+        self._is_whole = True  # False within a step
+        self._answered = 0  # the last epoch that callbacks were asked about
+        self._is_stopped = False  # by a callback, until another run
         self._optimizer = _make_optimizer(self.gates, self.network, settings)
 
     # -- what there is -------------------------------------------------------------------------
@@ -192,14 +195,15 @@ class Training:
         n_epochs : int or None, default None
             So many epochs more.
         after_epoch : callable or None, default None
-            The caller's own callback.
+            The caller's own callback; it is short, and no signal comes in its midst.
         max_epochs, max_steps : int or None, default None
             Limits of all runs together, so that a resumed training ends where it would have. Steps
             may end within an epoch, which then has no row in the history.
         max_time : float or None, default None
             Seconds of all runs together; looked at after each step.
         callbacks : iterable of callables, default ()
-            The user's: called with the training after each epoch.
+            The user's: called with the training after each epoch, once, and what ended a stored
+            training ends it at once when gone on with. One that Ctrl-C struck is called again.
         store : TrainingStore or None, default None
             Where to write about every second, and where anything interrupts the run.
         save_at_end : bool, default True
@@ -218,8 +222,9 @@ class Training:
         if n_epochs is not None:
             most = self.epoch + n_epochs
             max_epochs = most if max_epochs is None else min(most, max_epochs)
-        asked = (*callbacks, *(() if after_epoch is None else (after_epoch,)))
-        if max_epochs is max_steps is max_time is self.settings.patience is None and not asked:
+        asked = tuple(callbacks)
+        limited = (max_epochs, max_steps, max_time, self.settings.patience, after_epoch)
+        if all(limit is None for limit in limited) and not asked:
             raise ValueError("nothing ends this training: give max_epochs, max_steps or max_time")
         limits = {"max_epochs": max_epochs, "max_steps": max_steps, "max_time": max_time}
         before, began = self.seconds, time.perf_counter()
@@ -228,7 +233,7 @@ class Training:
             with torch_for(self.device, self._n_threads):
                 while True:
                     self.seconds = before + time.perf_counter() - began
-                    if self._ends(limits, asked):
+                    if self._ends(limits, asked, after_epoch):
                         break
                     if store is not None and store.is_due():
                         store.save(self)
@@ -242,10 +247,10 @@ class Training:
                 self._check_weights()
                 if store is not None and (save_at_end or store.is_due()):
                     store.save(self)
-                self._answered = self.epoch
+                self._is_stopped = False
                 self._end()
         except BaseException as error:
-            if store is not None and not isinstance(error, Diverged):
+            if store is not None and self._is_whole and not isinstance(error, Diverged):
                 with suppress(RuntimeWarning):  # raised where warnings are errors
                     store.save(self)
             if isinstance(error, KeyboardInterrupt):
@@ -254,7 +259,12 @@ class Training:
             raise
         return self
 
-    def _ends(self, limits: Mapping[str, float | None], asked: tuple[Callback, ...]) -> bool:
+    def _ends(
+        self,
+        limits: Mapping[str, float | None],
+        callbacks: tuple[Callback, ...],
+        after_epoch: Callback | None,
+    ) -> bool:
         """Tell whether this run is over, and note why."""
         reasons: dict[str, object] = {}
         there = {"max_epochs": self.epoch, "max_steps": self.step, "max_time": self.seconds}
@@ -265,13 +275,16 @@ class Training:
         patience = self.settings.patience
         if patience is not None and not self._losses and self._best.stalled(self.epoch) >= patience:
             reasons["patience"] = patience
+        answers: list[object] = []
         if not self._losses and self.epoch > self._answered:
             # All of them are called: none may miss an epoch because another one ends it.
-            answers = [answer for answer in [callback(self) for callback in asked] if answer]
-            if answers:
-                reasons["callback"] = answers[0] if isinstance(answers[0], str) else True
-            else:
-                self._answered = self.epoch
+            answers = [answer for answer in [callback(self) for callback in callbacks] if answer]
+            with whole():  # the caller's own may change what is stored
+                if after_epoch is not None and (answer := after_epoch(self)):
+                    answers.append(answer)
+                self._answered, self._is_stopped = self.epoch, bool(answers)
+        if self._is_stopped and (callbacks or after_epoch is not None):
+            reasons["callback"] = next((a for a in answers if isinstance(a, str)), True)
         self.stop_reason = reasons
         return bool(reasons)
 
@@ -308,27 +321,30 @@ class Training:
         return self.samples.take(self._order[first:end])
 
     def _step(self) -> None:
+        """Take a step, whole: batch normalisation learns before the weights do."""
         if not self.network.training:
             self.network.train()
-        batch, n_draws = self._batch(), self.settings.n_draws
-        seed(self._dropout.one(self.step), self.device)
-        n_rows = len(batch) if self.settings.noise == "sample" else None
-        z = self.gates.sample(self.key, self.step, n_draws, n_rows)
-        losses = self.loss.of_draws(self.network(batch.x, z), batch.target, batch.weight)
-        mean = losses.mean()
-        penalty = self.gates.penalty(self._weight)
-        total = mean if penalty is None else mean + penalty
-        self._optimizer.zero_grad()
-        total.backward()  # type: ignore[no-untyped-call]
-        if self.device.type == "cpu" and not math.isfinite(value := total.item()):
-            raise self._diverged("loss", value, self.step + 1, self.epoch + 1)
-        told = torch.zeros_like(mean) if penalty is None else penalty
         with whole():
+            self._is_whole = False
+            batch, n_draws = self._batch(), self.settings.n_draws
+            seed(self._dropout.one(self.step), self.device)
+            n_rows = len(batch) if self.settings.noise == "sample" else None
+            z = self.gates.sample(self.key, self.step, n_draws, n_rows)
+            losses = self.loss.of_draws(self.network(batch.x, z), batch.target, batch.weight)
+            mean = losses.mean()
+            penalty = self.gates.penalty(self._weight)
+            total = mean if penalty is None else mean + penalty
+            self._optimizer.zero_grad()
+            total.backward()  # type: ignore[no-untyped-call]
+            if self._looks and not math.isfinite(value := total.item()):
+                raise self._diverged("loss", value, self.step + 1)
             self._optimizer.step()
             self.gates.learn(z, losses.detach(), n_draws)
+            told = torch.zeros_like(mean) if penalty is None else penalty
             self._losses.append(torch.stack([mean.detach(), told.detach()]))
             self.step += 1
-        if self.device.type != "cpu" and len(self._losses) % _LOOK == 0:
+            self._is_whole = True
+        if not self._looks and len(self._losses) % _LOOK == 0:
             self._check_losses(torch.stack(self._losses))
 
     def _finish_epoch(self) -> None:
@@ -355,7 +371,7 @@ class Training:
             self.epoch += 1
             self._losses = []
             self._rows.append((row, self.epoch, first, self._weight))
-        if self.device.type == "cpu" or len(self._rows) >= _LOOK:
+        if self._looks or len(self._rows) >= _LOOK:
             self._read_rows()
 
     def _read_rows(self) -> None:
@@ -363,17 +379,14 @@ class Training:
         if not self._rows:
             return
         values = torch.stack([row for row, *_ in self._rows]).tolist()
-        rows, self._rows = self._rows, []
-        for (loss, penalty, n_selected, bad, validation), (_, epoch, first, weight) in zip(
-            values, rows, strict=True
-        ):
+        found = []
+        for told, (_, epoch, first, weight) in zip(values, self._rows, strict=True):
+            loss, penalty, n_selected, bad, validation = told
             if bad >= 0:
-                raise self._diverged("loss", loss, first + int(bad) + 1, epoch)
+                raise self._diverged("loss", loss, first + int(bad) + 1)
             if self.validation is not None and not math.isfinite(validation):
-                raise self._diverged(
-                    "validation loss", validation, first + len(self._bounds), epoch
-                )
-            self._history.append(
+                raise self._diverged("validation loss", validation, first + len(self._bounds))
+            found.append(
                 {
                     "epoch": epoch,
                     "loss": loss,
@@ -383,6 +396,10 @@ class Training:
                     "weight": weight,
                 }
             )
+        with whole():
+            for row in found:
+                self._history.append(row)
+            self._rows = []
 
     # -- divergence ----------------------------------------------------------------------------
 
@@ -391,14 +408,15 @@ class Training:
         if len(bad):
             number = int(bad[0])
             step = self.step - len(losses) + number + 1
-            raise self._diverged("loss", float(losses[number].sum()), step, self.epoch + 1)
+            raise self._diverged("loss", float(losses[number].sum()), step)
 
     def _check_weights(self) -> None:
         modules = (self.network, self.gates)
         if not all_finite(tensor for module in modules for tensor in module.parameters()):
-            raise self._diverged("weights", math.nan, self.step, self.epoch)
+            raise self._diverged("weights", math.nan, self.step)
 
-    def _diverged(self, what: str, value: float, step: int, epoch: int) -> Diverged:
+    def _diverged(self, what: str, value: float, step: int) -> Diverged:
+        epoch = -(-step // len(self._bounds))
         fault = "hold NaN or infinity" if what == "weights" else f"is {value}"
         rate = self.settings.learning_rate
         return Diverged(
@@ -448,6 +466,7 @@ class Training:
             "epoch": np.array(self.epoch, np.int64),
             "step": np.array(self.step, np.int64),
             "answered": np.array(self._answered, np.int64),
+            "stopped": np.array(self._is_stopped),
             "weight": np.array(self._weight, np.float64),
             "seconds": np.array(self.seconds, np.float64),
             "losses": losses.cpu().numpy(),
@@ -480,6 +499,7 @@ class Training:
         self._history.set_state(part("history"))
         self._best.set_state(part("best"))
         self.epoch, self.step, self._answered = epoch, step, int(state["answered"])
+        self._is_stopped = bool(state["stopped"])
         self._weight, self.seconds = float(state["weight"]), float(state["seconds"])
         self._losses = list(torch.from_numpy(losses).to(self.device))
         self._rows, self._order = [], None

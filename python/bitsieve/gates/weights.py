@@ -26,7 +26,7 @@ def put_back(module: torch.nn.Module, copies: Mapping[str, torch.Tensor]) -> Non
 
 def arrays_of(tensors: Mapping[str, torch.Tensor]) -> dict[str, NDArray[Any]]:
     """Return copies of tensors as arrays; a type that numpy has not comes as whole numbers."""
-    return {name: np.array(_plain(tensor.detach()).cpu()) for name, tensor in tensors.items()}
+    return {name: _plain(tensor.detach()).cpu().numpy().copy() for name, tensor in tensors.items()}
 
 
 def set_arrays(tensors: Mapping[str, torch.Tensor], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -44,7 +44,7 @@ def set_arrays(tensors: Mapping[str, torch.Tensor], arrays: Mapping[str, NDArray
         for name, tensor in tensors.items():
             array = arrays[name]
             there = _plain(tensor.detach())
-            expected = np.array(there[:0].cpu() if there.dim() else there.cpu()).dtype
+            expected = (there[:0] if there.dim() else there).cpu().numpy().dtype
             if array.shape != tuple(there.shape) or array.dtype != expected:
                 raise ValueError(
                     f"{name} is {array.dtype} of shape {array.shape}, expected {expected} of "

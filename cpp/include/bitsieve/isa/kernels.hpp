@@ -12,6 +12,7 @@
 #include "bitsieve/isa/information_kernels.hpp"
 #include "bitsieve/isa/neighbor_kernels.hpp"
 #include "bitsieve/isa/relief_kernels.hpp"
+#include "bitsieve/isa/row_kernels.hpp"
 #include "bitsieve/isa/scaled_kernels.hpp"
 #include "bitsieve/isa/solver_kernels.hpp"
 #include "bitsieve/isa/svm_kernels.hpp"
@@ -57,6 +58,7 @@ struct Kernels {
   const NeighborKernels* neighbor;
   const ScaledKernels* scaled;
   const SolverKernels* solver;
+  const RowKernels* rows;
 
   // A rectangle of a Gram matrix over m chosen features of a feature-major table:
   //   gram[(i - i_begin) * ldc + j - j_begin] += sign * sum_f table[f * ld + i] * table[f * ld + j]

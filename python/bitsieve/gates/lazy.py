@@ -1,0 +1,121 @@
+"""The optimiser of a training: rows of the first layer when their gates open, torch for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bitsieve.gates.gate import FeatureGates
+from bitsieve.gates.network import GatedMLP
+from bitsieve.gates.optimizer import Optimizer, TorchOptimizer
+from bitsieve.gates.rows import LazyRows
+
+__all__ = ["LazyOptimizer", "make_optimizer"]
+
+
+class Rates(Protocol):
+    """What an optimiser asks of the settings of a training."""
+
+    @property
+    def optimizer(self) -> str:
+        """``"adam"`` or ``"sgd"``."""
+
+    @property
+    def learning_rate(self) -> float:
+        """Of the network."""
+
+    @property
+    def gate_learning_rate(self) -> float:
+        """Of the gates."""
+
+    @property
+    def weight_decay(self) -> float:
+        """Of the network, as L2 penalty."""
+
+
+class LazyOptimizer:
+    """An optimiser of rows beside one of everything else.
+
+    Parameters
+    ----------
+    rows : LazyRows
+    rest : Optimizer
+    gates : FeatureGates
+        Which rows predictions read.
+    """
+
+    def __init__(self, rows: LazyRows, rest: Optimizer, gates: FeatureGates) -> None:
+        self.rows = rows
+        self._rest = rest
+        self._gates = gates
+
+    def zero_grad(self) -> None:
+        """See :class:`~bitsieve.gates.optimizer.Optimizer`."""
+        self.rows.forget()
+        self._rest.zero_grad()
+
+    def step(self) -> None:
+        """See :class:`~bitsieve.gates.optimizer.Optimizer`."""
+        self.rows.learn()
+        self._rest.step()
+
+    def settle(self) -> None:
+        """Bring up to date what a prediction reads; rows of other features may owe steps."""
+        self._rest.settle()
+        with torch.no_grad():
+            z = self._gates.at_prediction().numpy()
+        self.rows.advance(np.flatnonzero(z).astype(np.int32))
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """See :class:`~bitsieve.gates.optimizer.Optimizer`; the weights with their steps owed."""
+        found = {f"rows/{name}": array for name, array in self.rows.state().items()}
+        found.update((f"rest/{name}", array) for name, array in self._rest.state().items())
+        return found
+
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """See :class:`~bitsieve.gates.optimizer.Optimizer`."""
+        for part, owner in (("rows", self.rows), ("rest", self._rest)):
+            start = f"{part}/"
+            owner.set_state({k[len(start) :]: v for k, v in state.items() if k.startswith(start)})
+
+
+def make_optimizer(gates: FeatureGates, network: torch.nn.Module, settings: Rates) -> Optimizer:
+    """Return what moves the weights of gates and network.
+
+    The first layer of a :class:`~bitsieve.gates.network.GatedMLP` on the processor then works on
+    open features alone, unless closed gates learn from the loss, or each sample has its own.
+    """
+    rows = None
+    if (
+        isinstance(network, GatedMLP)
+        and network.weight.device.type == "cpu"
+        and not gates.learns_closed
+        and getattr(settings, "noise", "shared") == "shared"
+    ):
+        rows = LazyRows(
+            network.weight, settings.optimizer, settings.learning_rate, settings.weight_decay
+        )
+        network.rows = rows
+    others = [p for p in network.parameters() if rows is None or p is not rows.parameter]
+    groups: list[dict[str, Any]] = []
+    if others:
+        groups.append(
+            {
+                "params": others,
+                "lr": settings.learning_rate,
+                "weight_decay": settings.weight_decay,
+            }
+        )
+    if list(gates.parameters()):
+        groups.append({"params": list(gates.parameters()), "lr": settings.gate_learning_rate})
+    fused = all(p.is_floating_point() for group in groups for p in group["params"])
+    rest = TorchOptimizer(
+        torch.optim.Adam(groups, fused=fused)
+        if settings.optimizer == "adam"
+        else torch.optim.SGD(groups, fused=fused)
+    )
+    return rest if rows is None else LazyOptimizer(rows, rest, gates)
