@@ -59,7 +59,8 @@ def test_masks_of_structure() -> None:
     assert masks.at_prediction().nonzero()[:, 0].tolist() == [1, 6, 8]
     # The size is of features alone.
     pressure = masks.pressure() - masks.eps
-    assert (pressure[:4] < 0).all() and not pressure[4:].any()
+    assert (pressure[:4] < 0).all()
+    assert not pressure[4:].any()
 
 
 def test_statistics_are_those_of_all_samples_behind_the_mask() -> None:

@@ -63,8 +63,10 @@ def test_more_weight_on_the_number_of_features_leaves_fewer() -> None:
         sizes.append(model.n_features_)
         sums.append(model.theta_.sum())
         np.testing.assert_array_equal(model.support_, model.theta_ >= 0.5)
-        assert model.theta_.min() >= 1 / 20 and model.theta_.max() <= 1 - 1 / 20
-    assert sizes[0] > sizes[1] >= sizes[2] and sums[0] > sums[1] > sums[2]
+        assert model.theta_.min() >= 1 / 20
+        assert model.theta_.max() <= 1 - 1 / 20
+    assert sizes[0] > sizes[1] >= sizes[2]
+    assert sums[0] > sums[1] > sums[2]
 
 
 def test_a_prior_is_an_eps() -> None:
@@ -76,7 +78,8 @@ def test_a_prior_is_an_eps() -> None:
     each = np.full(12, 0.5)
     each[3] = 1e-3
     against = PEFSClassifier(prior=each, max_iter=40, **QUICK).fit(X, y)
-    assert against.theta_.argmin() == 3 and not against.support_[3]
+    assert against.theta_.argmin() == 3
+    assert not against.support_[3]
 
 
 def test_so_many_features_are_selected_and_theta_is_near() -> None:
