@@ -95,7 +95,7 @@ def test_so_many_features_are_selected_and_theta_is_near() -> None:
 def test_one_seed_has_the_same_bits_and_a_pickle_too() -> None:
     X, y = task(0)
     one = PEFSClassifier(max_iter=30, dropout=0.2, **QUICK).fit(X, y)
-    two = PEFSClassifier(max_iter=30, dropout=0.2, n_jobs=2, **QUICK).fit(X, y)
+    two = PEFSClassifier(max_iter=30, dropout=0.2, **QUICK).fit(X, y)
     other = PEFSClassifier(max_iter=30, dropout=0.2, **{**QUICK, "random_state": 1}).fit(X, y)
     np.testing.assert_array_equal(one.theta_, two.theta_)
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
