@@ -136,16 +136,22 @@ class DynamicMLP(torch.nn.Module):
         """Return the outputs, of shape (K, B, C), for x of shape (B, p) and masks (K, d)."""
         p = len(self.weight)
         features, *units, layers = z.split((p, *self.hidden, z.shape[1] - p - sum(self.hidden)), 1)
-        h = torch.matmul(x, features[:, :, None] * self.weight) + self.bias
-        h = self.blocks[0](h) * units[0][:, None]
+        folded = (features.T[:, :, None] * self.weight[:, None]).flatten(1)
+        h = (x @ folded).unflatten(1, (len(z), -1)) + self.bias  # (B, K, H)
+        h = self.blocks[0](h) * units[0]
         gate = dict(zip(skippable(self.hidden), layers.T, strict=True))
         for number in range(1, len(self.hidden)):
-            f = self.blocks[number](self.linears[number - 1](h)) * units[number][:, None]
+            f = self.blocks[number](self.linears[number - 1](h)) * units[number]
             if number in gate:
-                g = gate[number][:, None, None]
+                g = gate[number][:, None]
                 f = g * f + (1.0 - g) * h
             h = f
         outputs: torch.Tensor = self.linears[-1](h)
+        return outputs.transpose(0, 1)
+
+    def of_rows(self, x: torch.Tensor, batch: torch.Tensor | None, z: torch.Tensor) -> torch.Tensor:
+        """See :meth:`~bitsieve.gates.network.GatedMLP.of_rows`; every column is touched."""
+        outputs: torch.Tensor = self(x if batch is None else x[batch], z)
         return outputs
 
     def pruned(self, z: NDArray[np.bool_]) -> tuple[tuple[int, ...], dict[str, torch.Tensor]]:
