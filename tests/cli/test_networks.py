@@ -81,7 +81,12 @@ def test_options_of_searches_are_refused(name: str) -> None:
 
 def test_without_torch_it_says_what_to_install() -> None:
     code = (
-        "import sys; sys.modules['torch'] = None\n"
+        "import sys\n"
+        "class NoTorch:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'torch':\n"
+        "            raise ModuleNotFoundError('No module named torch', name='torch')\n"
+        "sys.meta_path.insert(0, NoTorch())\n"
         "from bitsieve.cli import main\n"
         "main(['select', 't.csv', '-t', 'y', '--method', 'stg'])\n"
     )
