@@ -127,6 +127,23 @@ def asked(**changes: Any) -> Any:
     return search
 
 
+def copied(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Call a function that writes to its arrays with copies of them."""
+    return lambda **k: function(
+        **{name: v.copy() if isinstance(v, np.ndarray) else v for name, v in k.items()}
+    )
+
+
+GATED = {"weight": np.ones((P, 3), np.float32)}
+ROW_STATE = GATED | {
+    "mean": np.zeros((P, 3), np.float32),
+    "square": np.zeros((P, 3), np.float32),
+    "last": np.full(P, 2, np.int64),
+    "rows": ROWS,
+}
+ROW_GATES = {"gates": np.ones((2, P), np.float32), "gradient": np.ones((P, 2, 3), np.float32)}
+ROW_RULE = _core.RowRule(0.01, 0.1, betas=(0.9, 0.999))
+
 TABLE = _core.DiscreteTable(WHOLES, LEVELS)
 UNIT = _core.UnitColumns(X)
 NAME = {"target": CODES, "n_levels": 2}
@@ -253,6 +270,18 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"A": X.T @ X, "B": X.T.copy(), "bordered": True},
     ),
     "invert_positive": (_core.invert_positive, {"A": X.T @ X, "bordered": True}),
+    "fold_rows": (_core.fold_rows, GATED | {"rows": ROWS, "gates": ROW_GATES["gates"]}),
+    "gate_gradients": (
+        _core.gate_gradients,
+        GATED | {"rows": ROWS, "gradient": ROW_GATES["gradient"]},
+    ),
+    "gather_columns": (
+        _core.gather_columns,
+        {"X": X.astype(np.float32), "samples": TEST, "features": ROWS},
+    ),
+    "RowRule": (_core.RowRule, {"rate": 0.01, "decay": 0.1, "epsilon": 1e-8}),
+    "RowRule.advance": (copied(ROW_RULE.advance), ROW_STATE | {"step": 5}),
+    "RowRule.learn": (copied(ROW_RULE.learn), ROW_STATE | ROW_GATES | {"step": 3}),
     "BinarySPSA": (_core.BinarySPSA, SPSA),
     "BinarySPSA.set_seed": (asked().set_seed, {"seed": 1}),
     "BinarySPSA.tell": (

@@ -149,6 +149,46 @@ def rank_sums(
     n_threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 def greatest(values: NDArray[np.float64], place: float) -> int: ...
+def fold_rows(
+    weight: NDArray[np.float32],
+    rows: NDArray[np.int32],
+    gates: NDArray[np.float32] | None,
+) -> NDArray[np.float32]: ...
+def gate_gradients(
+    weight: NDArray[np.float32], rows: NDArray[np.int32], gradient: NDArray[np.float32]
+) -> NDArray[np.float32]: ...
+def gather_columns(
+    X: NDArray[np.float32], samples: NDArray[np.int64], features: NDArray[np.int32]
+) -> NDArray[np.float32]: ...
+
+class RowRule:
+    def __init__(
+        self,
+        rate: float,
+        decay: float,
+        betas: tuple[float, float] | None = None,
+        epsilon: float = 1e-8,
+    ) -> None: ...
+    def advance(
+        self,
+        weight: NDArray[np.float32],
+        mean: NDArray[np.float32] | None,
+        square: NDArray[np.float32] | None,
+        last: NDArray[np.int64],
+        rows: NDArray[np.int32],
+        step: int,
+    ) -> None: ...
+    def learn(
+        self,
+        weight: NDArray[np.float32],
+        mean: NDArray[np.float32] | None,
+        square: NDArray[np.float32] | None,
+        last: NDArray[np.int64],
+        rows: NDArray[np.int32],
+        gates: NDArray[np.float32] | None,
+        gradient: NDArray[np.float32],
+        step: int,
+    ) -> None: ...
 
 class BinarySPSA:
     def __init__(

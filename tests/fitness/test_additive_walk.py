@@ -90,7 +90,8 @@ def test_a_walk_has_the_bits_of_masks_that_nothing_was_kept_for(isa: str, model:
                     np.testing.assert_array_equal(got[:1], expected)
                 if step % 4 == 3:
                     fitness.evaluate(np.random.default_rng(step).random((9, P)) < 0.5)
-            assert fitness._core.counters()["near_masks"] > 30
+            if n_jobs == 1:  # of two threads each keeps its own, and which asks what is chance
+                assert fitness._core.counters()["near_masks"] > 30
 
 
 @each("model", [GaussianNB(), GaussianNB(var_smoothing=1e-2), MultinomialNB(), DiagonalLDA()])

@@ -39,15 +39,17 @@ def _ties(x: np.ndarray, y: np.ndarray, splits) -> bool:
 @each_isa
 def test_ties_of_single_features(isa: str) -> None:
     rng = np.random.default_rng(1)
-    for digits, n_classes, scoring, dtype in [
-        (0, 2, "accuracy", np.float64),
-        (1, 2, "f1_macro", np.float64),
-        (1, 3, "accuracy", np.float32),
-        (0, 4, "f1_macro", np.int16),
-        (1, 23, "accuracy", np.float64),
+    for digits, n, n_classes, scoring, dtype in [
+        (0, 62, 2, "accuracy", np.float64),
+        (1, 62, 2, "f1_macro", np.float64),
+        (1, 62, 3, "accuracy", np.float32),
+        (0, 62, 4, "f1_macro", np.int16),
+        (1, 62, 23, "accuracy", np.float64),
+        (0, 150, 2, "accuracy", np.float64),  # more samples than bits of a word
+        (1, 131, 5, "f1_macro", np.float64),
     ]:
-        X = _columns(rng, 62, digits).astype(dtype)
-        y = rng.permutation(np.arange(62) % n_classes)
+        X = _columns(rng, n, digits).astype(dtype)
+        y = np.char.mod("%02d", rng.permutation(np.arange(n) % n_classes))
         p = X.shape[1]
         fitness = compile(KNeighborsClassifier(1), X, y, cv=2, scoring=scoring, n_jobs=2)
         # In any order, and one twice.
@@ -55,7 +57,7 @@ def test_ties_of_single_features(isa: str) -> None:
         got = fitness.evaluate_splits(Masks.neighbors(np.zeros(p, bool), p, flips))
         assert fitness._core.counters()["flips_open"] == 0  # nothing is decided one by one
         masks = np.eye(p, dtype=bool)[flips]
-        name = f"{digits}, {n_classes}, {scoring}"
+        name = f"{digits}, {n}, {n_classes}, {scoring}"
         np.testing.assert_array_equal(got, fitness.evaluate_splits(masks), err_msg=name)
         if scoring == "f1_macro":
             continue  # which the twin does not know

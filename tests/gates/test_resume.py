@@ -102,7 +102,7 @@ PLACES = (
 def test_ctrl_c_anywhere_and_on_it_goes(tmp_path):
     for number, options in enumerate(KINDS):
         whole = make(**options).run(4)
-        for count in (1, 2, 4, 5):
+        for count in (2, 5):
             for which, place in enumerate(PLACES):
                 training = make(**options)
                 parts = {"run": f"{number} {count} {which}"}

@@ -45,7 +45,14 @@ FlipLayout::FlipLayout(const Splits& splits, const Target& target) : n_classes(t
   const std::int32_t* codes = target.codes.data();
   const std::size_t n = target.codes.size();
   std::vector<std::int32_t> begin(n_classes * 2 + 1);
+  n_words = (n + 63) / 64;
+  training.assign(splits.n_splits * n_words, 0);
   for (std::size_t s = 0; s < splits.n_splits; ++s) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (get_bit(splits.training.data() + j * splits.n_words, s)) {
+        set_bit(training.data() + s * n_words, j);
+      }
+    }
     std::size_t k = 0;
     for (int round = 0; round < 2; ++round) {
       for (std::size_t c = 0; c < n_classes; ++c) {
@@ -72,21 +79,23 @@ FlipLayout::FlipLayout(const Splits& splits, const Target& target) : n_classes(t
 
 void FlipBlock::load(const TableView& table, const Word* base, const std::int64_t* flips,
                      std::size_t lanes) {
-  const std::size_t n = table.n_samples;
   flips_ = flips;
   lanes_ = lanes;
   std::fill(sign_, sign_ + flip_lanes, 0.0f);
   std::fill(spread_, spread_ + flip_lanes, 0.0f);
   std::fill(factors_, factors_ + flip_lanes, 0.0f);
-  values_.assign(n * flip_lanes, 0.0f);
+  values_.resize(table.ld * flip_lanes);
+  const float* rows[flip_lanes];
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     const std::size_t f = static_cast<std::size_t>(flips[lane]);
-    const float* row = table.row(f);
-    for (std::size_t j = 0; j < n; ++j) values_[j * flip_lanes + lane] = row[j];
+    rows[lane] = table.row(f);
     sign_[lane] = get_bit(base, f) ? -1.0f : 1.0f;
     widest_[lane] = table.max_abs[f];
     spread_[lane] = static_cast<float>(widest_[lane]);
   }
+  // Lanes beyond are copies, and nobody reads what comes of them.
+  std::fill(rows + lanes, rows + flip_lanes, rows[0]);
+  kernels().neighbor->side_by_side(rows, table.ld, values_.data());
 }
 
 const float* FlipBlock::values_in(const FlipSource& source, std::size_t split) {
@@ -144,6 +153,20 @@ FlipPass::FlipPass(const TableView& table, const Target& target, const TargetSpl
   list_bits(base, n_words, base_features_);
 }
 
+namespace knn_flips {
+
+// Tests of a split and a class side by side: a kernel then reads their candidates together.
+static void group_by_counter(FlipPanel& panel) {
+  panel.places.clear();
+  for (const FlipGroup& group : panel.groups) {
+    const auto begin = panel.tests.begin() + static_cast<std::ptrdiff_t>(group.first);
+    std::stable_sort(begin, begin + static_cast<std::ptrdiff_t>(group.count),
+                     [](const FlipTest& a, const FlipTest& b) { return a.counter < b.counter; });
+  }
+}
+
+}  // namespace knn_flips
+
 std::uint64_t FlipPass::run(FlipSource& source, const std::int64_t* flips, std::size_t n_masks,
                             int n_threads, double* scores, FunctionRef<double*> score_empty) {
   std::vector<FlipScratch> pool(static_cast<std::size_t>(std::clamp(n_threads, 1, max_threads)));
@@ -158,6 +181,7 @@ std::uint64_t FlipPass::run(FlipSource& source, const std::int64_t* flips, std::
     hits_.assign(n_blocks * flip_lanes * n_counters_, 0);
     for (std::size_t p = 0; p < source.n_panels(); ++p) {
       source.make(p, n_threads, panel);
+      if (n_neighbors_ == 1) knn_flips::group_by_counter(panel);
       if (n_neighbors_ > 1) order_candidates(table_, target_.codes, panel, n_threads, order_);
       parallel_for_worker(n_blocks, n_threads, [&](std::size_t b, int w) {
         const std::size_t begin = b * flip_lanes, worker = static_cast<std::size_t>(w);
@@ -287,11 +311,13 @@ void FlipPass::add_counts(const FlipGroup& group, std::size_t lanes, const FlipS
 void FlipPass::single(const FlipSource& source, const FlipPanel& panel, const std::int64_t* flips,
                       std::size_t lanes, FlipScratch& worker, std::int32_t* hits) const {
   const ExactDistance& exact = source.exact();
-  worker.exact.assign(table_.n_samples * flip_lanes, 0.0);
+  const std::size_t ld = layout_.n_words * 64;
+  worker.exact.resize(2 * ld * flip_lanes);
+  double* rows = worker.exact.data() + ld * flip_lanes;  // feature by feature
   for (std::size_t j = 0; j < table_.n_samples; ++j) {
     double* out = worker.exact.data() + j * flip_lanes;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      out[lane] = exact.value(j, static_cast<std::size_t>(flips[lane]));
+      rows[lane * ld + j] = out[lane] = exact.value(j, static_cast<std::size_t>(flips[lane]));
     }
   }
   alignas(cache_line) double factors[flip_lanes] = {};
@@ -305,9 +331,13 @@ void FlipPass::single(const FlipSource& source, const FlipPanel& panel, const st
     worker.counts.resize(group.n_counters * width_ * flip_lanes);
     const FlipTests tests{panel.tests.data() + group.first, group.count, layout_.candidates.data(),
                           group.n_counters * width_,        group.class_begin, n_classes_};
-    kernels().neighbor->single_features(worker.exact.data(),
-                                        source.is_scaled() ? factors : nullptr, tests, hits_only_,
-                                        worker.counts.data());
+    const SingleFeatures of{worker.exact.data(),
+                            rows,
+                            ld,
+                            source.is_scaled() ? factors : nullptr,
+                            target_.codes.data(),
+                            layout_.training.data() + group.counter / n_classes_ * layout_.n_words};
+    kernels().neighbor->single_features(of, tests, hits_only_, worker.counts.data());
     add_counts(group, lanes, worker, hits);
   }
 }

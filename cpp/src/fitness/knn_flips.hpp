@@ -59,6 +59,8 @@ struct FlipLayout {
   std::vector<FlipTest> tests;
   std::vector<std::int32_t> candidates;
   std::vector<std::int32_t> class_begin;  // [n_splits][n_classes + 1]
+  std::vector<Word> training;             // [n_splits][n_words] samples
+  std::size_t n_words = 0;
   std::size_t n_classes;
 
   static bool fits(const Splits& splits);
@@ -113,7 +115,7 @@ class FlipBlock {
 // What a thread of a pass owns.
 struct FlipScratch {
   FlipBlock block;
-  AlignedVector<double> exact;  // values of single features, sample by sample
+  AlignedVector<double> exact;  // values of single features, sample by sample, then by feature
   std::vector<std::int32_t> counts;
   std::vector<std::uint16_t> unsure;
   std::vector<std::int32_t> features, votes;

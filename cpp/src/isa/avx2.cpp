@@ -130,6 +130,9 @@ struct Isa {
   static unsigned greater(D a, D b) {
     return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_GT_OQ)));
   }
+  static unsigned equal(D a, D b) {
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ)));
+  }
   static double most(D a) {
     const __m128d half = _mm_max_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
     return _mm_cvtsd_f64(_mm_max_sd(half, _mm_unpackhi_pd(half, half)));
@@ -168,6 +171,12 @@ struct Isa {
       _mm256_storeu_pd(sums + k, _mm256_permute4x64_pd(all, 0xD8));
     }
   }
+  // out[column * 16 + row] of 16 rows from `at` on, 16 columns.
+  static void transpose(const float* const* rows, std::size_t at, float* out) {
+    for (std::size_t j = 0; j < 16; ++j) {
+      for (std::size_t k = 0; k < 16; ++k) out[j * 16 + k] = rows[k][at + j];
+    }
+  }
   // out[column * stride + row] of 16 rows of 16, rounded.
   static void transpose_rounded(const double* rows, float* out, std::size_t stride) {
     for (std::size_t k = 0; k < 16; k += 4) {
@@ -187,10 +196,12 @@ struct Isa {
 };
 
 #include "body.hpp"
+#include "body_flips.hpp"
 #include "body_gaussian.hpp"
 #include "body_additive.hpp"
 #include "body_algebra.hpp"
 #include "body_information.hpp"
+#include "body_single.hpp"
 #include "body_neighbor.hpp"
 #include "body_relief.hpp"
 #include "body_rows.hpp"

@@ -113,6 +113,7 @@ struct Isa {
     return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(a, b, _CMP_GT_OQ), y, x);
   }
   static unsigned greater(D a, D b) { return _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ); }
+  static unsigned equal(D a, D b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
   static double most(D a) { return _mm512_reduce_max_pd(a); }
   static double least(D a) { return _mm512_reduce_min_pd(a); }
   static double sum(D a) { return _mm512_reduce_add_pd(a); }
@@ -143,12 +144,22 @@ struct Isa {
   }
   // out[column * stride + row] of 16 rows of 16, rounded.
   static void transpose_rounded(const double* rows, float* out, std::size_t stride) {
-    __m512 a[16], b[16];
+    __m512 a[16];
     for (int k = 0; k < 16; ++k) {
       const __m256 low = _mm512_cvtpd_ps(_mm512_load_pd(rows + 16 * k));
       const __m256 high = _mm512_cvtpd_ps(_mm512_load_pd(rows + 16 * k + 8));
       a[k] = _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
     }
+    store_columns(a, out, stride);
+  }
+  // out[column * 16 + row] of 16 rows from `at` on, 16 columns.
+  static void transpose(const float* const* rows, std::size_t at, float* out) {
+    __m512 a[16];
+    for (int k = 0; k < 16; ++k) a[k] = _mm512_load_ps(rows[k] + at);
+    store_columns(a, out, 16);
+  }
+  static void store_columns(const __m512 (&a)[16], float* out, std::size_t stride) {
+    __m512 b[16];
     for (int k = 0; k < 16; k += 4) {
       const __m512 x = _mm512_unpacklo_ps(a[k], a[k + 1]), y = _mm512_unpackhi_ps(a[k], a[k + 1]);
       const __m512 z = _mm512_unpacklo_ps(a[k + 2], a[k + 3]);
@@ -173,10 +184,12 @@ struct Isa {
 };
 
 #include "body.hpp"
+#include "body_flips.hpp"
 #include "body_gaussian.hpp"
 #include "body_additive.hpp"
 #include "body_algebra.hpp"
 #include "body_information.hpp"
+#include "body_single.hpp"
 #include "body_neighbor.hpp"
 #include "body_relief.hpp"
 #include "body_rows.hpp"

@@ -216,6 +216,13 @@ struct Isa {
     for (int lane = 0; lane < width_double; ++lane) out |= (a.v[lane] > b.v[lane] ? 1u : 0u) << lane;
     return out;
   }
+  static unsigned equal(D a, D b) {
+    unsigned out = 0;
+    for (int lane = 0; lane < width_double; ++lane) {
+      out |= (a.v[lane] == b.v[lane] ? 1u : 0u) << lane;
+    }
+    return out;
+  }
   static double most(D a) {
     double out = a.v[0];
     for (int lane = 1; lane < width_double; ++lane) out = a.v[lane] > out ? a.v[lane] : out;
@@ -252,6 +259,12 @@ struct Isa {
       sums[k] = (kept[0] + kept[1]) + (kept[2] + kept[3]);
     }
   }
+  // out[column * 16 + row] of 16 rows from `at` on, 16 columns.
+  static void transpose(const float* const* rows, std::size_t at, float* out) {
+    for (std::size_t j = 0; j < 16; ++j) {
+      for (std::size_t k = 0; k < 16; ++k) out[j * 16 + k] = rows[k][at + j];
+    }
+  }
   // out[column * stride + row] of 16 rows of 16, rounded.
   static void transpose_rounded(const double* rows, float* out, std::size_t stride) {
     for (std::size_t l = 0; l < 16; ++l) {
@@ -261,10 +274,12 @@ struct Isa {
 };
 
 #include "body.hpp"
+#include "body_flips.hpp"
 #include "body_gaussian.hpp"
 #include "body_additive.hpp"
 #include "body_algebra.hpp"
 #include "body_information.hpp"
+#include "body_single.hpp"
 #include "body_neighbor.hpp"
 #include "body_relief.hpp"
 #include "body_rows.hpp"

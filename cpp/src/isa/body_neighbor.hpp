@@ -330,138 +330,15 @@ double squared_distance(const double* a, const double* b, const double* factors,
                             : sum_squares<true>(a, b, factors, m);
 }
 
-// ---- masks of a single feature --------------------------------------------------------------
+// ---- flips side by side ---------------------------------------------------------------------
 
-constexpr double farther_than_all = __builtin_bit_cast(double, std::uint64_t{0x7FF0000000000000});
-
-template <bool scaled>
-struct SingleLanes {
-  static constexpr int W = Isa::width_double, J = static_cast<int>(flip_lanes) / W;
-  using D = typename Isa::D;
-
-  BITSIEVE_INLINE D square(int v, std::size_t j, D own) const {
-    const std::size_t at = static_cast<std::size_t>(v * W);
-    D d = Isa::subtract(own, Isa::load(values + j * flip_lanes + at));
-    if constexpr (scaled) d = Isa::multiply(d, Isa::load(factors + at));
-    return Isa::multiply(d, d);
-  }
-
-  // The least squares of candidates [first, last), of which there may be none.
-  BITSIEVE_INLINE void nearest(std::size_t i, std::int32_t first, std::int32_t last,
-                               double* out) const {
-    // As many registers as hide the latency of a minimum.
-    constexpr int U = J < 4 ? 4 / J : 1, G = J < 4 ? J : 4;
-    for (int begin = 0; begin < J; begin += G) {
-      D own[G], chain[U][G];
-      for (int v = 0; v < G; ++v) {
-        own[v] = Isa::load(values + i * flip_lanes + static_cast<std::size_t>((begin + v) * W));
-        for (int u = 0; u < U; ++u) chain[u][v] = Isa::broadcast(farther_than_all);
-      }
-      std::int32_t c = first;
-      for (; c + U <= last; c += U) {
-        for (int u = 0; u < U; ++u) {
-          const std::size_t j = static_cast<std::size_t>(candidates[c + u]);
-          for (int v = 0; v < G; ++v) {
-            chain[u][v] = Isa::minimum(chain[u][v], square(begin + v, j, own[v]));
-          }
-        }
-      }
-      for (; c < last; ++c) {
-        const std::size_t j = static_cast<std::size_t>(candidates[c]);
-        for (int v = 0; v < G; ++v) {
-          chain[0][v] = Isa::minimum(chain[0][v], square(begin + v, j, own[v]));
-        }
-      }
-      for (int v = 0; v < G; ++v) {
-        for (int u = 1; u < U; ++u) chain[0][v] = Isa::minimum(chain[0][v], chain[u][v]);
-        Isa::store(out + (begin + v) * W, chain[0][v]);
-      }
-    }
-  }
-
-  // The class of the first of the samples at the least square of a lane, n_classes where none is.
-  std::size_t first_of(std::size_t i, int lane, double least, const std::int32_t* begin,
-                       std::size_t n_classes) const {
-    const double own = values[i * flip_lanes + static_cast<std::size_t>(lane)];
-    std::size_t found = n_classes;
-    std::int32_t lowest = 0x7FFFFFFF;
-    for (std::size_t c = 0; c < n_classes; ++c) {
-      for (std::int32_t at = begin[c]; at < begin[c + 1] && candidates[at] < lowest; ++at) {
-        const std::size_t j = static_cast<std::size_t>(candidates[at]);
-        double d = own - values[j * flip_lanes + static_cast<std::size_t>(lane)];
-        if constexpr (scaled) d = d * factors[lane];
-        if (d * d == least) {
-          lowest = candidates[at];
-          found = c;
-        }
-      }
-    }
-    return found;
-  }
-
-  const double* values;
-  const double* factors;
-  const std::int32_t* candidates;
-};
-
-template <bool scaled>
-BITSIEVE_INLINE void single_of(const double* values, const double* factors,
-                               const FlipTests& tests, bool hits_only, std::int32_t* counts) {
-  using Lanes = SingleLanes<scaled>;
-  constexpr int W = Lanes::W;
-  const Lanes lanes{values, factors, tests.candidates};
-  const std::size_t n_classes = tests.n_classes;
-  for (std::size_t k = 0; k < tests.n_counters * flip_lanes; ++k) counts[k] = 0;
-  for (std::size_t t = 0; t < tests.n_tests; ++t) {
-    const FlipTest& test = tests.tests[t];
-    const std::size_t i = static_cast<std::size_t>(test.sample);
-    const std::size_t counter = static_cast<std::size_t>(test.counter);
-    const std::size_t own = counter % n_classes;
-    const std::int32_t* begin = tests.class_begin + counter / n_classes * (n_classes + 1);
-    alignas(64) double same[flip_lanes], other[flip_lanes];
-    lanes.nearest(i, test.same_begin, test.same_end, same);
-    lanes.nearest(i, test.other_begin, test.other_end, other);
-    unsigned right = 0, wrong = 0;
-    for (int v = 0; v < Lanes::J; ++v) {
-      const auto a = Isa::load(same + v * W), b = Isa::load(other + v * W);
-      right |= Isa::greater(b, a) << (v * W);
-      wrong |= Isa::greater(a, b) << (v * W);
-    }
-    // Of other classes which, or of tied ones the first.
-    constexpr unsigned every = (1u << flip_lanes) - 1u;
-    unsigned asked = ~right & every;
-    if (hits_only || n_classes == 2) asked &= ~wrong;
-    const std::size_t width = hits_only ? 1 : n_classes;
-    std::int32_t* out = counts + counter * width * flip_lanes;
-    for (unsigned open = asked; open != 0; open &= open - 1) {
-      int lane = 0;
-      while (((open >> lane) & 1u) == 0) ++lane;
-      const double least = same[lane] < other[lane] ? same[lane] : other[lane];
-      const std::size_t found = lanes.first_of(i, lane, least, begin, n_classes);
-      if (found == n_classes) continue;
-      if (!hits_only) {
-        ++out[found * flip_lanes + static_cast<std::size_t>(lane)];
-      } else if (found == own) {
-        ++out[lane];
-      }
-    }
-    for (int v = 0; v < static_cast<int>(flip_lanes); v += Isa::width) {
-      Isa::count(out + (hits_only ? 0 : own) * flip_lanes + v, (right >> v) & Isa::all);
-      if (!hits_only && n_classes == 2) {
-        Isa::count(out + (1 - own) * flip_lanes + v, (wrong >> v) & Isa::all);
-      }
-    }
-  }
-}
-
-void single_features(const double* values, const double* factors, const FlipTests& tests,
-                     bool hits_only, std::int32_t* counts) {
-  return factors == nullptr ? single_of<false>(values, factors, tests, hits_only, counts)
-                            : single_of<true>(values, factors, tests, hits_only, counts);
+void side_by_side(const float* const* rows, std::size_t ld, float* out) {
+  for (std::size_t j = 0; j < ld; j += flip_lanes) Isa::transpose(rows, j, out + j * flip_lanes);
 }
 
 }  // namespace neighbor
 
 const NeighborKernels neighbor_kernels = {neighbor::scale_rows, neighbor::rectangle,
                                           neighbor::flips_votes, neighbor::flips_places,
-                                          neighbor::squared_distance, neighbor::single_features};
+                                          neighbor::squared_distance, neighbor::single_features,
+                                          neighbor::side_by_side};

@@ -3,6 +3,7 @@
 ::
 
     stg.py, cox.py, pefs.py    the estimators, on _base.py
+        |-- problem.py      the samples of a fit, and trainings over them; holdout.py: validation
         |-- path.py         from many features to few, warm
         |-- training.py     the loop: steps, epochs, history, state
         |     |-- gate.py, bernoulli.py   what multiplies the features, and how it learns

@@ -12,6 +12,7 @@ A subclass stores its parameters in its constructor and has these hooks::
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
@@ -35,11 +36,12 @@ from bitsieve.data.groups import group_codes
 from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.filters.positions import positions_of_scores
 from bitsieve.gates._found import Found
+from bitsieve.gates.device import check_device, n_threads, torch_for
 from bitsieve.gates.gate import FeatureGates
 from bitsieve.gates.holdout import holdout
 from bitsieve.gates.losses import Loss
 from bitsieve.gates.network import ACTIVATIONS
-from bitsieve.gates.problem import Architecture, Problem, Scale, device_of, threads
+from bitsieve.gates.problem import Architecture, Problem, Running, Scale
 from bitsieve.gates.training import Settings, Training
 
 __all__ = ["Found", "GatedEstimator"]
@@ -71,9 +73,15 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     standardize: bool = True
     device: str = "auto"
     n_jobs: int | None = None
+    patience: int = 20
+    checkpoint: Any = None
+    resume: bool = True
+    progress: bool | None = None
 
     #: What y is: None lets the table decide.
     _TASK: Any = None
+    #: The first of the trainings of a fit.
+    _FIRST = "training"
     #: Whether what predicts may keep the weights of the selected features alone.
     _NARROW = True
 
@@ -128,8 +136,9 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.max_epochs is not None:
             check_int("max_epochs", self.max_epochs, 1, instead="or None")
         check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
-        if not isinstance(self.device, str):
-            raise ValueError(f"device must be 'auto', 'cpu' or 'cuda', got {self.device!r}")
+        check_device(self.device)
+        check_flag("resume", self.resume)
+        check_flag("progress", self.progress, optional=True)
 
     def _check_input(self, X: Any, y: Any) -> Table:
         """Check X and y and set what scikit-learn expects about features."""
@@ -192,10 +201,8 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         table = self._check_input(X, y)
         weight = self._weights(table, fit_params.get("sample_weight"))
         codes = None if groups is None else group_codes(groups, table.n_samples)
-        self.seed_ = key_of(self.random_state)
-        with threads(self.n_jobs):
-            problem = self._problem(table, weight, codes)
-            found = self._train(problem)
+        problem = self._problem(table, weight, codes)
+        found = self._train(problem)
         self._store(found, problem)
         if not self.support_.any():
             warnings.warn(
@@ -226,6 +233,8 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _problem(
         self, table: Table, weight: NDArray[Any] | None, groups: NDArray[Any] | None
     ) -> Problem:
+        target = self._target(table)
+        running = self._running(table, target, weight, groups)
         held_out = None
         if self._holds_out():
             held_out = holdout(
@@ -243,7 +252,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         n_steps = -(-table.n_samples // min(table.n_samples, settings.batch_size or 2**62))
         return Problem(
             self._scale.apply(table.X),
-            self._target(table),
+            target,
             weight,
             loss=loss,
             architecture=self._architecture(loss.n_outputs),
@@ -252,8 +261,40 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             key=self.seed_,
             held_out=held_out,
             max_epochs=-(-_STEPS // n_steps) if self.max_epochs is None else self.max_epochs,
-            device=device_of(self.device),
+            patience=self.patience,
+            running=running,
         )
+
+    def _running(self, table: Table, *arrays: NDArray[Any] | None) -> Running:
+        """Return how trainings run, and set the seed: that of a stored fit where it was drawn."""
+        parts: dict[str, object] | None = None
+        if self.checkpoint is not None:
+            digest = hashlib.sha256(table.fingerprint().encode())
+            for array in arrays:
+                digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
+            beside = ("checkpoint", "resume", "progress", "n_jobs", "random_state")
+            told = {k: v for k, v in self.get_params(deep=False).items() if k not in beside}
+            parts = {
+                "estimator": type(self).__name__,
+                "data": digest.hexdigest(),
+                "parameters": repr(sorted(told.items())),
+            }
+        key = None if self.random_state is None else key_of(self.random_state)
+        if parts is not None:
+            parts["seed"] = "drawn" if key is None else key
+        running = Running(
+            check_device(self.device),
+            n_threads(self.n_jobs),
+            self.checkpoint,
+            parts,
+            self.resume,
+            self.progress,
+        )
+        if key is None:
+            store = running.store(self._FIRST)
+            key = None if store is None else store.stored_key
+        self.seed_ = key_of(None) if key is None else key
+        return running
 
     def _architecture(self, n_outputs: int) -> Architecture:
         return Architecture(
@@ -267,8 +308,8 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _train_at(self, problem: Problem, lam: float) -> Found:
         """Train at one weight of the penalty, over all samples or with early stopping."""
-        training = problem.training(lam=lam, hold_out=self._holds_out())
-        training.run(problem.max_epochs)
+        training = problem.training(lam=lam, hold_out=self._holds_out(), stops_early=True)
+        problem.run(training, self._FIRST, problem.max_epochs)
         return self._found(problem, training, lam)
 
     def _found(self, problem: Problem, training: Training, lam: float) -> Found:
@@ -284,7 +325,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         narrow = state is not None
         if state is None:
             state = training.network.state_dict()
-        losses = training.history["validation_loss"]
+        losses = training.history["validation_loss"] if training.validation is not None else []
         return Found(
             support,
             value,
@@ -328,10 +369,11 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self._constant is not None:
             return np.tile(self._constant, (len(X), 1))
         kept = self.support_ if self._narrow else np.ones(X.shape[1], dtype=bool)
-        device = device_of(self.device, required=False)
+        # What learnt on a GPU predicts without one too.
+        device = check_device("cpu" if self.device == "cpu" else "auto")
         scale = self._scale.of(kept)
         outputs = np.empty((len(X), self._n_outputs))
-        with threads(self.n_jobs), torch.no_grad():
+        with torch_for(device, n_threads(self.n_jobs)), torch.no_grad():
             network = self._network(int(kept.sum())).to(device)
             z = torch.from_numpy(self.gates_[kept].astype(np.float32)).to(device)[None]
             for first in range(0, len(X), _BATCH):

@@ -83,7 +83,7 @@ class STGCox(_STG):
     >>> X = rng.normal(size=(200, 6))
     >>> time = rng.exponential(np.exp(-1.5 * X[:, 0]))
     >>> y = np.column_stack((rng.random(200) < 0.8, time))  # event, time
-    >>> model = STGCox(random_state=0).fit(X, y)
+    >>> model = STGCox(lam=0.05, random_state=0).fit(X, y)
     >>> model.get_support(indices=True)
     array([0])
     >>> model.score(X, y) > 0.75

@@ -43,8 +43,10 @@ def check_device(name: object) -> torch.device:
 def n_threads(n_jobs: int | None) -> int:
     """Return the threads of torch that ``n_jobs`` stands for: None is one.
 
-    Sums of floating-point numbers depend on how they are divided among threads, so that the
-    default is a number that no machine changes. All cores (-1) must be asked for.
+    Sums of floating-point numbers may depend on how they are divided among threads: with two, most
+    shapes give the same bits, and others do not (2,000 samples at once, 500 features, 64 units:
+    5e-8 in the weights after ten steps; ``benchmarks/scaling/gate_threads.py``). So the default is
+    a number that no machine changes; all cores (-1) must be asked for.
 
     Examples
     --------

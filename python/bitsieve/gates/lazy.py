@@ -1,4 +1,4 @@
-"""The optimiser of a training: rows of the first layer when their gates open, torch for the rest."""
+"""The optimiser of a training: the first layer's rows when their gates open, torch for the rest."""
 
 from __future__ import annotations
 

@@ -142,7 +142,8 @@ def _pieces_of_masks(masks: NDArray[np.bool_], rows: LazyRows) -> list[_Piece]:
         pieces += [_Piece(_indices(mask & ~shared), None, k) for k, mask in enumerate(masks)]
     elif len(masks) > 2:
         others = _indices(masks.any(axis=0) & ~shared)
-        pieces.append(_Piece(others, masks[:, others].astype(np.float32), None))
+        gates = masks.take(others, axis=1).astype(np.float32)
+        pieces.append(_Piece(others, gates, None))
     return [piece for piece in pieces if len(piece.features)]
 
 
@@ -156,6 +157,8 @@ def _columns(
     """Return the batch's rows and the features' columns of x."""
     if len(features) == 1 and len(features[0]) == x.shape[1]:
         return x if batch is None else x.index_select(0, batch)
-    names = features[0] if len(features) == 1 else np.concatenate([np.empty(0, np.int32), *features])
+    names = (
+        features[0] if len(features) == 1 else np.concatenate([np.empty(0, np.int32), *features])
+    )
     samples = np.arange(len(x)) if batch is None else batch.numpy()
     return torch.from_numpy(_core.gather_columns(x.numpy(), samples, names))

@@ -2,11 +2,12 @@
 
 ::
 
-    x (B, p) --gates z (K, p)--> first layer (B, K, H) --body--> outputs (K, B, C)
+    x (B, p) --gates z (K, p)--> first layer (K, B, H) --body--> outputs (K, B, C)
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from bitsieve._random import Random, Stream
 from bitsieve.gates.masked_product import gated_product
 from bitsieve.gates.rows import LazyRows
 
-__all__ = ["CopyBatchNorm", "GatedMLP", "GatedModule"]
+__all__ = ["CopyBatchNorm", "CopyLinear", "GatedMLP", "GatedModule", "outputs_of"]
 
 ACTIVATIONS: dict[str, Callable[[], torch.nn.Module]] = {
     "relu": torch.nn.ReLU,
@@ -27,19 +28,27 @@ ACTIVATIONS: dict[str, Callable[[], torch.nn.Module]] = {
 }
 
 
-class CopyBatchNorm(torch.nn.BatchNorm1d):
-    """Batch normalisation of (B, K, H): statistics for each copy, running averages over all."""
+class CopyLinear(torch.nn.Linear):
+    """A linear layer of (K, B, H) whose memory is that of (B, K, H): one product for all copies."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """Normalise (B, K, H), or (B, H) as one copy."""
-        n_copies = input.shape[1] if input.dim() == 3 else 1
+        """Multiply (K, B, H)."""
+        return super().forward(input.transpose(0, 1)).transpose(0, 1)
+
+
+class CopyBatchNorm(torch.nn.BatchNorm1d):
+    """Batch normalisation of (K, B, H): statistics for each copy, running averages over all."""
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        """Normalise (K, B, H)."""
+        n_copies, n_samples, n_units = input.shape
         if not self.training or n_copies == 1:
-            flat: torch.Tensor = super().forward(input.reshape(-1, self.num_features))
-            return flat.view(input.shape)
+            flat: torch.Tensor = super().forward(input.transpose(0, 1).reshape(-1, n_units))
+            return flat.view(n_samples, n_copies, n_units).transpose(0, 1)
         # Units of all copies side by side are units of one layer.
-        found = torch.zeros(2, n_copies * self.num_features, device=input.device)
+        found = input.new_zeros(2, n_copies * n_units)
         output = torch.nn.functional.batch_norm(
-            input.reshape(len(input), -1),
+            input.transpose(0, 1).reshape(n_samples, -1),
             found[0],
             found[1],
             self.weight.repeat(n_copies),
@@ -49,12 +58,12 @@ class CopyBatchNorm(torch.nn.BatchNorm1d):
             eps=self.eps,
         )
         with torch.no_grad():
-            mean, variance = found.view(2, n_copies, -1).mean(dim=1)
+            mean, variance = found.view(2, n_copies, n_units).mean(dim=1)
             rate = float(self.momentum or 0.1)
             self.running_mean.lerp_(mean, rate)  # type: ignore[union-attr]
             self.running_var.lerp_(variance, rate)  # type: ignore[union-attr]
             self.num_batches_tracked.add_(1)  # type: ignore[union-attr]
-        return output.view(input.shape)
+        return output.view(n_samples, n_copies, n_units).transpose(0, 1)
 
 
 class GatedMLP(torch.nn.Module):
@@ -98,14 +107,16 @@ class GatedMLP(torch.nn.Module):
         self.weight = torch.nn.Parameter(_he(key, 0, sizes[0], sizes[1]))
         self.bias = torch.nn.Parameter(torch.zeros(sizes[1]))
         layers: list[torch.nn.Module] = []
-        for number, (n_in, n_out) in enumerate(zip(sizes[1:], sizes[2:], strict=False), 1):
+        for number, (n_in, n_out) in enumerate(itertools.pairwise(sizes[1:]), 1):
             layers.append(ACTIVATIONS[activation]())
             if batch_norm:
                 layers.append(CopyBatchNorm(n_in))
             if dropout:
                 layers.append(torch.nn.Dropout(dropout))
             # Nothing is drawn from torch's own generator.
-            linear = torch.nn.utils.skip_init(torch.nn.Linear, n_in, n_out)
+            linear = torch.nn.utils.skip_init(  # type: ignore[no-untyped-call]
+                CopyLinear, n_in, n_out
+            )
             with torch.no_grad():
                 linear.weight.copy_(_he(key, number, n_in, n_out).T)
                 linear.bias.zero_()
@@ -124,11 +135,11 @@ class GatedMLP(torch.nn.Module):
 
         Columns of closed features are not touched where :attr:`rows` are there.
         """
-        outputs: torch.Tensor = self.rest(self._first(x, batch, z))  # (B, K, C)
-        return outputs.transpose(0, 1)
+        outputs: torch.Tensor = self.rest(self._first(x, batch, z).transpose(0, 1))
+        return outputs
 
     def _first(self, x: torch.Tensor, batch: torch.Tensor | None, z: torch.Tensor) -> torch.Tensor:
-        """The first layer, (B, K, H): draws side by side, so that later layers see one matrix."""
+        """The first layer, (B, K, H): draws side by side, so that later layers have one product."""
         if self.rows is not None:
             if z.dim() == 2 and x.is_contiguous():
                 return gated_product(self.rows, self.bias, x, batch, z)
@@ -138,7 +149,7 @@ class GatedMLP(torch.nn.Module):
         if z.dim() == 3:
             return (x * z).transpose(0, 1) @ self.weight + self.bias
         folded = (z.T[:, :, None] * self.weight[:, None]).flatten(1)
-        return (x @ folded).unflatten(1, (len(z), -1)) + self.bias
+        return (x @ folded).view(len(x), len(z), -1) + self.bias
 
 
 class GatedModule(torch.nn.Module):
@@ -158,10 +169,18 @@ class GatedModule(torch.nn.Module):
         """See :meth:`GatedMLP.forward`; copy after copy, so that batch statistics are a copy's."""
         return torch.stack([self.body(x * draw) for draw in z])
 
-    def of_rows(self, x: torch.Tensor, batch: torch.Tensor | None, z: torch.Tensor) -> torch.Tensor:
-        """See :meth:`GatedMLP.of_rows`; every column is touched."""
-        outputs: torch.Tensor = self(x if batch is None else x[batch], z)
-        return outputs
+
+def outputs_of(
+    network: torch.nn.Module, x: torch.Tensor, batch: torch.Tensor | None, z: torch.Tensor
+) -> torch.Tensor:
+    """Return the outputs of any network that takes (x, z), for the listed rows of x or for all.
+
+    :meth:`GatedMLP.of_rows` does without a copy of the columns that are closed.
+    """
+    if isinstance(network, GatedMLP):
+        return network.of_rows(x, batch, z)
+    outputs: torch.Tensor = network(x if batch is None else x[batch], z)
+    return outputs
 
 
 def _he(key: int, layer: int, n_in: int, n_out: int) -> torch.Tensor:

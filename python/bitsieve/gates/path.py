@@ -1,6 +1,6 @@
 """From many features to few: one warm walk over the weight of the gates' penalty.
 
-The weight, lambda, starts where almost nothing is too small to be worth its gate, and grows until
+Every gate starts open and is held so until the network has learnt behind it. The weight, lambda, starts where almost nothing is too small to be worth its gate, and grows until
 no feature is worth it: gates close one after the other, and the network goes on learning behind
 those that are open. A *row* of the path is the end of a stage of one lambda; its size is always
 smaller than that of the row before. What was open longest is selected, so that any number of
@@ -9,6 +9,7 @@ features can be had of one walk.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,8 @@ import torch
 from numpy.typing import NDArray
 
 from bitsieve.gates._found import Found
-from bitsieve.gates.gate import FeatureGates
+from bitsieve.gates.checkpoint import TrainingStore
+from bitsieve.gates.gate import FeatureGates, GaussianGates, HardConcreteGates, L1Gates
 from bitsieve.gates.problem import Problem
 from bitsieve.gates.training import Training
 from bitsieve.masks import Masks
@@ -119,6 +121,8 @@ class Walk:
         It ends where so many features are open at most; None walks on until none is.
     hold_out : bool
         Leave the validation part out, and measure each row on it.
+    phase : str, default "path"
+        What it is called beside other trainings of the fit.
 
     Attributes
     ----------
@@ -127,23 +131,44 @@ class Walk:
         How long each gate was open, as a share of the walk, with its position among ties.
     """
 
-    def __init__(self, problem: Problem, size: int | None, *, hold_out: bool) -> None:
-        self.problem, self.size = problem, size
+    def __init__(
+        self, problem: Problem, size: int | None, *, hold_out: bool, phase: str = "path"
+    ) -> None:
+        self.problem, self.size, self._phase = problem, size, phase
         self.training = problem.training(lam=0.0, hold_out=hold_out)
         self._schedule = Schedule.of(problem)
+        _open(self.training.gates)
         self._last_open = np.zeros(problem.n_features, np.int64)
         self._rows: list[tuple[float, int, float, float, float, int]] = []
         self._supports: list[NDArray[np.bool_]] = []
+        self._store: TrainingStore | None = None
 
     def run(self) -> Walk:
         """Walk to the end."""
-        self.training.weight = self._schedule.lam(self.training.epoch)
-        self.training.run(self._schedule.n_epochs, self._look)
+        training, phase = self.training, self._phase
+        training.weight = self._schedule.lam(0)
+        self._store = self.problem.running.store(phase)
+        if self._store is not None and self._store.restore(
+            training, max_epochs=self._schedule.n_epochs
+        ):
+            self._set_state(self._store.beside)
+        self._hold_gates(training.epoch)
+        self.problem.run(training, phase, self._schedule.n_epochs, self._look, self._store)
         return self
+
+    def _set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        if not state:  # it was stored before the first epoch ended
+            return
+        self._last_open = np.array(state["last_open"])
+        self._rows = [(a, int(b), c, d, e, int(f)) for a, b, c, d, e, f in state["rows"].tolist()]
+        p = self.problem.n_features
+        packed = state["supports"]
+        self._supports = [np.unpackbits(row, count=p).astype(bool) for row in packed]
 
     def _look(self, training: Training) -> bool:
         """Note what is open after an epoch, and set the next lambda; True ends the walk."""
         epoch = training.epoch
+        self._hold_gates(epoch)
         is_open = training.gates.support()
         self._last_open[is_open] = epoch
         n_open = int(is_open.sum())
@@ -152,7 +177,20 @@ class Walk:
             self._row(is_open, n_open)
         if not is_over:
             training.weight = self._schedule.lam(epoch)
+        if self._store is not None:
+            n_bytes = -(-self.problem.n_features // 8)
+            packed = [np.packbits(support) for support in self._supports]
+            self._store.beside = {
+                "last_open": self._last_open.copy(),
+                "rows": np.array(self._rows, np.float64).reshape(-1, 6),
+                "supports": np.array(packed, np.uint8).reshape(-1, n_bytes),
+            }
         return is_over
+
+    def _hold_gates(self, epoch: int) -> None:
+        """Let gates learn when the network has: before, its weights' signs are those of chance."""
+        for parameter in self.training.gates.parameters():
+            parameter.requires_grad_(epoch >= self._schedule.n_warm)
 
     def _row(self, is_open: NDArray[np.bool_], n_open: int) -> None:
         training = self.training
@@ -220,9 +258,10 @@ class Walk:
             kept,
             walked.validation is not None,
         )
-        tuned.run(max(1, round(TUNED * problem.max_epochs)))
+        n_epochs = max(1, round(TUNED * problem.max_epochs))
+        problem.run(tuned, f"{self._phase}, {size} features", n_epochs)
         history = {name: walked.history[name] + tuned.history[name] for name in walked.history}
-        losses = tuned.history["validation_loss"]
+        losses = tuned.history["validation_loss"] if tuned.validation is not None else []
         return Found(
             support,
             gates,
@@ -235,6 +274,17 @@ class Walk:
             min(losses) if losses else float("nan"),
             self.table(),
         )
+
+
+def _open(gates: FeatureGates) -> None:
+    """Let every gate be open at prediction, and still where the loss moves it."""
+    with torch.no_grad():
+        if isinstance(gates, GaussianGates):
+            gates.mu.fill_(0.5)
+        elif isinstance(gates, HardConcreteGates):
+            gates.log_alpha.fill_(2.0)
+        elif isinstance(gates, L1Gates):
+            gates.w.fill_(1.0)
 
 
 def follow(
@@ -264,7 +314,11 @@ def follow(
     row = first.best_row(size_rule)
     path = first.table()
     chosen = max(1, int(path["n_features"][row]))
-    found = Walk(problem, chosen, hold_out=False).run().found(chosen, narrow=narrow)
+    found = (
+        Walk(problem, chosen, hold_out=False, phase="path over all samples")
+        .run()
+        .found(chosen, narrow=narrow)
+    )
     found.path = path
     found.validation_loss = float(path["validation_loss"][row])
     return found

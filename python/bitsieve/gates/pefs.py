@@ -148,7 +148,9 @@ class _PEFS(GatedEstimator):
                     "used; a body of your own needs structure='fixed'"
                 )
             if not len(self._hidden()):
-                raise ValueError("structure='dynamic' needs hidden layers, hidden_layer_sizes is ()")
+                raise ValueError(
+                    "structure='dynamic' needs hidden layers, hidden_layer_sizes is ()"
+                )
 
     def _check_input(self, X: Any, y: Any) -> Table:
         table = super()._check_input(X, y)
@@ -219,9 +221,7 @@ class _PEFS(GatedEstimator):
             if self.checkpoint is None:
                 training.run(max_steps=n_steps, bar=bar)
                 return self._found(problem, training, 0.0)
-            store = TrainingStore(
-                self.checkpoint, self._parts(problem), resume=bool(self.resume)
-            )
+            store = TrainingStore(self.checkpoint, self._parts(problem), resume=bool(self.resume))
             if self.random_state is None and store.stored_key is not None:
                 self.seed_ = problem.key = store.stored_key
                 training = problem.training(lam=0.0, hold_out=self._holds_out())

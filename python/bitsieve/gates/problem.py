@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,15 @@ import torch
 from numpy.typing import NDArray
 
 from bitsieve._random import Random, SeedWords, Stream
-from bitsieve._threads import effective_n_jobs
+from bitsieve.gates.checkpoint import TrainingStore
 from bitsieve.gates.gate import FeatureGates
 from bitsieve.gates.losses import Loss
 from bitsieve.gates.network import GatedMLP, GatedModule
-from bitsieve.gates.training import Samples, Settings, Training
+from bitsieve.gates.progress import TrainingBar
+from bitsieve.gates.samples import Samples
+from bitsieve.gates.training import Callback, Settings, Training
 
-__all__ = ["Architecture", "Problem", "Scale", "device_of", "threads"]
+__all__ = ["Architecture", "Problem", "Running", "Scale"]
 
 _ROWS = 1024  # samples scaled at a time
 
@@ -118,6 +119,38 @@ class Architecture:
         return state
 
 
+@dataclass(frozen=True, eq=False)
+class Running:
+    """Where and how trainings run; nothing of it changes what is learnt.
+
+    Attributes
+    ----------
+    device : torch.device
+    n_threads : int
+    checkpoint : str, path or None
+        Directory of the files of trainings.
+    parts : mapping
+        What the fit is: such files are known by it.
+    resume : bool
+    progress : bool or None
+    """
+
+    device: torch.device
+    n_threads: int = 1
+    checkpoint: Any = None
+    parts: Mapping[str, object] | None = None
+    resume: bool = True
+    progress: bool | None = None
+
+    def store(self, phase: str) -> TrainingStore | None:
+        """Return the file of one of the trainings of a fit."""
+        if self.checkpoint is None:
+            return None
+        return TrainingStore(
+            self.checkpoint, {**(self.parts or {}), "phase": phase}, resume=self.resume
+        )
+
+
 class Problem:
     """Samples, loss, and how to train: everything but the gates' fate.
 
@@ -136,6 +169,9 @@ class Problem:
     held_out : bool array of shape (n_samples,) or None
         The validation part.
     max_epochs : int
+    patience : int or None
+        Of trainings that stop early.
+    running : Running
     """
 
     def __init__(
@@ -151,9 +187,11 @@ class Problem:
         key: int,
         held_out: NDArray[np.bool_] | None,
         max_epochs: int,
-        device: torch.device,
+        patience: int | None,
+        running: Running,
     ) -> None:
-        self.device = device
+        self.device = device = running.device
+        self.running, self.patience = running, patience
         self.all = Samples(
             x.to(device),
             torch.from_numpy(np.ascontiguousarray(target)).to(device),
@@ -168,32 +206,14 @@ class Problem:
         """Columns of the samples."""
         return int(self.all.x.shape[1])
 
-    @property
-    def n_steps(self) -> int:
-        """Steps of an epoch over all samples."""
-        n = len(self.all)
-        return -(-n // min(n, self.settings.batch_size or n))
-
-    def part(self, rows: NDArray[np.bool_]) -> Samples:
-        """Return some of the samples."""
-        index = torch.from_numpy(np.flatnonzero(rows)).to(self.device)
-        weight = None if self.all.weight is None else self.all.weight[index]
-        return Samples(self.all.x[index], self.all.target[index], weight)
-
-    def training(self, *, lam: float, hold_out: bool) -> Training:
+    def training(self, *, lam: float, hold_out: bool, stops_early: bool = False) -> Training:
         """Return an untrained training over all samples, or over those that are not held out."""
-        samples, validation = self.all, None
-        if hold_out and self.held_out is not None:
-            samples, validation = self.part(~self.held_out), self.part(self.held_out)
-        return Training(
-            self.make_gates(self.n_features).to(self.device),
-            self.architecture.build(self.n_features, self.key).to(self.device),
-            self.loss,
-            samples,
-            self.settings,
-            self.key,
-            validation=validation,
-            weight=lam,
+        return self._training(
+            self.make_gates(self.n_features),
+            self.architecture.build(self.n_features, self.key),
+            lam,
+            hold_out,
+            stops_early,
         )
 
     def fixed_training(
@@ -206,22 +226,56 @@ class Problem:
         """Return a training over some of the features, whose network goes on from a state."""
         network = self.architecture.build(int(kept.sum()), self.key)
         network.load_state_dict(state)
+        return self._training(gates, network, 0.0, hold_out, hold_out, kept)
+
+    def _training(
+        self,
+        gates: FeatureGates,
+        network: torch.nn.Module,
+        lam: float,
+        hold_out: bool,
+        stops_early: bool,
+        kept: NDArray[np.bool_] | None = None,
+    ) -> Training:
         samples, validation = self.all, None
+        if kept is not None and not kept.all():
+            index = torch.from_numpy(np.flatnonzero(kept)).to(self.device)
+            samples = Samples(samples.x[:, index], samples.target, samples.weight)
         if hold_out and self.held_out is not None:
-            samples, validation = self.part(~self.held_out), self.part(self.held_out)
-        index = torch.from_numpy(np.flatnonzero(kept)).to(self.device)
-        samples = Samples(samples.x[:, index], samples.target, samples.weight)
-        if validation is not None:
-            validation = Samples(validation.x[:, index], validation.target, validation.weight)
+            held = torch.from_numpy(self.held_out).to(self.device)
+            samples, validation = (
+                samples.take((~held).nonzero()[:, 0]),
+                samples.take(held.nonzero()[:, 0]),
+            )
+        patience = self.patience if stops_early and validation is not None else None
         return Training(
-            gates.to(self.device),
-            network.to(self.device),
+            gates,
+            network,
             self.loss,
             samples,
-            self.settings,
+            replace(self.settings, patience=patience),
             self.key,
             validation=validation,
+            weight=lam,
+            device=self.running.device,
+            n_threads=self.running.n_threads,
         )
+
+    def run(
+        self,
+        training: Training,
+        phase: str,
+        max_epochs: int,
+        after_epoch: Callback | None = None,
+        store: TrainingStore | None = None,
+    ) -> None:
+        """Run a training to its end: from its file where there is one, with a bar."""
+        if store is None and self.running.checkpoint is not None:
+            store = self.running.store(phase)
+            assert store is not None
+            store.restore(training, max_epochs=max_epochs)
+        with TrainingBar(self.running.progress, max_epochs, name=phase) as bar:
+            training.run(max_epochs=max_epochs, after_epoch=after_epoch, store=store, bar=bar)
 
     def loss_of_nothing(self) -> float:
         """Return the loss where every output is 0."""
@@ -246,34 +300,3 @@ class Problem:
                 float(self.loss.of_draws(outputs[:, block], held.target[block], weight)[0])
             )
         return loss, float(np.std(blocks, ddof=1) / np.sqrt(n))
-
-
-@contextmanager
-def threads(n_jobs: int | None) -> Iterator[None]:
-    """Let torch use so many threads (None: one) while this is open."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1 if n_jobs is None else effective_n_jobs(n_jobs))
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-def device_of(device: str, *, required: bool = True) -> torch.device:
-    """Return the device that "auto", "cpu" or "cuda" stands for.
-
-    Raises
-    ------
-    ValueError
-        Where there is no such device and it is ``required``.
-    """
-    there_is = torch.cuda.is_available()
-    if device.startswith("cuda") and not there_is and required:
-        raise ValueError(
-            f"device={device!r}: torch finds no CUDA device; device='auto' takes one where there is"
-        )
-    return torch.device(
-        ("cuda" if there_is else "cpu")
-        if device == "auto" or (device.startswith("cuda") and not there_is)
-        else device
-    )

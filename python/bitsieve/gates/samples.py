@@ -33,6 +33,12 @@ class Samples:
         weight = None if self.weight is None else self.weight[rows]
         return Samples(self.x[rows], self.target[rows], weight)
 
+    def told(self, rows: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Return target and weight of the listed samples; None is all."""
+        if rows is None:
+            return self.target, self.weight
+        return self.target[rows], None if self.weight is None else self.weight[rows]
+
     def to(self, device: torch.device) -> Samples:
         """Return the samples on a device; themselves where they are there already."""
         weight = None if self.weight is None else self.weight.to(device)

@@ -119,6 +119,10 @@ class _STG(GatedEstimator):
         """Tell whether lambda is walked, and not given."""
         return self.gate != "none" and (self.n_features_to_select is not None or self.lam == "auto")
 
+    @property
+    def _FIRST(self) -> str:  # type: ignore[override]
+        return "path" if self._walks() else "training"
+
     def _holds_out(self) -> bool:
         return bool(self.early_stopping) or (self._walks() and self.n_features_to_select is None)
 
@@ -134,6 +138,7 @@ class _STG(GatedEstimator):
             gate_learning_rate=self.learning_rate if rate is None else rate,
             weight_decay=self.weight_decay,
             n_draws=self.n_draws,
+            noise=self.noise,
         )
 
     def _train(self, problem: Problem) -> Found:

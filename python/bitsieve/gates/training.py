@@ -25,8 +25,9 @@ from bitsieve.gates.device import seed, torch_for
 from bitsieve.gates.gate import FeatureGates
 from bitsieve.gates.history import History
 from bitsieve.gates.interrupts import whole
+from bitsieve.gates.lazy import make_optimizer
 from bitsieve.gates.losses import Loss
-from bitsieve.gates.optimizer import Optimizer, TorchOptimizer
+from bitsieve.gates.network import outputs_of
 from bitsieve.gates.progress import TrainingBar
 from bitsieve.gates.samples import Samples, batch_bounds
 from bitsieve.gates.weights import all_finite, arrays_of, set_arrays, tensors_of
@@ -147,7 +148,7 @@ class Training:
         self._is_whole = True  # False within a step
         self._answered = 0  # the last epoch that callbacks were asked about
         self._is_stopped = False  # by a callback, until another run
-        self._optimizer = _make_optimizer(self.gates, self.network, settings)
+        self._optimizer = make_optimizer(self.gates, self.network, settings)
 
     # -- what there is -------------------------------------------------------------------------
 
@@ -308,17 +309,17 @@ class Training:
 
     # -- steps and epochs ----------------------------------------------------------------------
 
-    def _batch(self) -> Samples:
-        """Return the samples of the next step."""
+    def _batch(self) -> torch.Tensor | None:
+        """Return the rows of the next step's samples; None is all of them."""
         if len(self._bounds) == 1:
-            return self.samples  # their order changes nothing
+            return None  # their order changes nothing
         number = len(self._losses)
         if self._order is None or not number:
             drawn = Random(self.key, Stream.batches, lane=self.epoch)
             order = torch.from_numpy(drawn.permutation(len(self.samples)))
             self._order = order.to(self.device)
         first, end = self._bounds[number]
-        return self.samples.take(self._order[first:end])
+        return self._order[first:end]
 
     def _step(self) -> None:
         """Take a step, whole: batch normalisation learns before the weights do."""
@@ -326,11 +327,14 @@ class Training:
             self.network.train()
         with whole():
             self._is_whole = False
-            batch, n_draws = self._batch(), self.settings.n_draws
+            rows, n_draws = self._batch(), self.settings.n_draws
             seed(self._dropout.one(self.step), self.device)
-            n_rows = len(batch) if self.settings.noise == "sample" else None
+            n_rows = None
+            if self.settings.noise == "sample":
+                n_rows = len(self.samples) if rows is None else len(rows)
             z = self.gates.sample(self.key, self.step, n_draws, n_rows)
-            losses = self.loss.of_draws(self.network(batch.x, z), batch.target, batch.weight)
+            outputs = outputs_of(self.network, self.samples.x, rows, z)
+            losses = self.loss.of_draws(outputs, *self.samples.told(rows))
             mean = losses.mean()
             penalty = self.gates.penalty(self._weight)
             total = mean if penalty is None else mean + penalty
@@ -503,18 +507,3 @@ class Training:
         self._weight, self.seconds = float(state["weight"]), float(state["seconds"])
         self._losses = list(torch.from_numpy(losses).to(self.device))
         self._rows, self._order = [], None
-
-
-def _make_optimizer(gates: FeatureGates, network: torch.nn.Module, settings: Settings) -> Optimizer:
-    groups: list[dict[str, Any]] = [
-        {
-            "params": list(network.parameters()),
-            "lr": settings.learning_rate,
-            "weight_decay": settings.weight_decay,
-        }
-    ]
-    if list(gates.parameters()):
-        groups.append({"params": list(gates.parameters()), "lr": settings.gate_learning_rate})
-    if settings.optimizer == "adam":
-        return TorchOptimizer(torch.optim.Adam(groups))
-    return TorchOptimizer(torch.optim.SGD(groups))

@@ -35,6 +35,16 @@ struct FlipVotes {
   bool hits_only;
 };
 
+// flip_lanes features, each a mask of its own.
+struct SingleFeatures {
+  const double* values;           // [n_samples][16] the user's
+  const double* rows;             // [16][ld] the same, feature by feature; ld is a multiple of 64
+  std::size_t ld;
+  const double* factors;          // [16] of the differences, or null
+  const std::int32_t* classes;    // [n_samples]
+  const std::uint64_t* training;  // [n_splits][ld / 64] samples that a split of a counter trains on
+};
+
 struct NeighborKernels {
   // Some columns of chosen rows of a feature-major table, weighted twice over: with
   // x = table[features[k] * ld + j] and w = weights[k]
@@ -87,14 +97,17 @@ struct NeighborKernels {
 
   // Masks of a single feature under 1-NN, flip_lanes of them at a time, decided in float64 as
   // ExactDistance does, ties to the lowest sample: nothing is left open.
-  //   values[j * 16 + lane]  the user's values, sample-major
-  //   factors[lane]          of the differences, or null
   // With hits_only counts[counter * 16 + lane] as flips_nearest, else
-  // counts[(counter * n_classes + class) * 16 + lane] as flips_class. FlipTest::row is not read.
-  // Cost: 3 vector operations (a factor: 4) a (pair, 8 features of AVX-512), a walk up to the first
-  // of the nearest where classes tie; limit 3 cycles a (pair, 16 features).
-  void (*single_features)(const double* values, const double* factors, const FlipTests& tests,
-                          bool hits_only, std::int32_t* counts);
+  // counts[(counter * n_classes + class) * 16 + lane] as flips_class. FlipTest::row and
+  // FlipTests::class_begin are not read.
+  // Cost: 3 vector operations (a factor: 4) a (pair, 8 features of AVX-512), the same a (test,
+  // 8 samples) up to the first of the nearest where classes tie; limit 3 cycles a (pair, 16 features).
+  void (*single_features)(const SingleFeatures& of, const FlipTests& tests, bool hits_only,
+                          std::int32_t* counts);
+
+  // The rows of 16 features, sample-major: out[j * 16 + lane] = rows[lane][j] for j < ld, a multiple
+  // of 16. Cost: four shuffles a vector. Limit: memory.
+  void (*side_by_side)(const float* const* rows, std::size_t ld, float* out);
 };
 
 }  // namespace bitsieve

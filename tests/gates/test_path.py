@@ -1,0 +1,92 @@
+"""The walk over lambda: sizes fall, gates that stayed open longest are selected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from bitsieve._random import Random, Stream
+from bitsieve.gates import STGClassifier, STGRegressor
+from bitsieve.gates.path import FixedGates
+
+QUICK: dict[str, Any] = {
+    "hidden_layer_sizes": (),
+    "max_epochs": 60,
+    "batch_size": 30,
+    "learning_rate": 0.05,
+    "device": "cpu",
+    "random_state": 0,
+}
+
+
+def _linear(n: int = 120, p: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    X = Random(3, Stream.tests).normal((n, p))
+    return X, 3.0 * X[:, 4] - 2.0 * X[:, 7] + 2.0 * X[:, 9]
+
+
+def test_path_of_a_linear_model() -> None:
+    X, y = _linear()
+    model = STGRegressor(3, **QUICK).fit(X, y)
+    assert model.get_support(indices=True).tolist() == [4, 7, 9]
+    path = model.path_
+    assert (np.diff(path["n_features"]) < 0).all() and (np.diff(path["lam"]) >= 0).all()
+    assert np.array_equal(path["support"].to_bool().sum(axis=1), path["n_features"])
+    assert np.array_equal(np.sort(np.argsort(-model.scores_)[:3]), [4, 7, 9])
+    assert (model.gates_ > 0).sum() == 3 and model.gates_.max() <= 1.0
+    assert model.lam_ == path["lam"][-1]
+
+
+def test_every_size_is_reached_exactly() -> None:
+    X, y = _linear()
+    for size in (1, 2, 5, 12):
+        model = STGRegressor(size, **QUICK).fit(X, y)
+        assert model.n_features_ == size
+        assert np.array_equal(np.sort(model.ranking_)[:size], np.arange(1, size + 1))
+        assert (model.ranking_[model.support_] <= size).all()
+
+
+def test_auto_takes_the_best_row_of_the_validation_part() -> None:
+    X, y = _linear()
+    model = STGRegressor(**QUICK).fit(X, y)
+    path = model.path_
+    row = int(np.argmin(path["validation_loss"]))
+    assert model.n_features_ == path["n_features"][row]
+    assert model.best_validation_loss_ == path["validation_loss"][row]
+    smaller = STGRegressor(size_rule="one_standard_error", **QUICK).fit(X, y)
+    limit = path["validation_loss"][row] + path["validation_error"][row]
+    within = path["n_features"][path["validation_loss"] <= limit]
+    assert smaller.n_features_ == within[within > 0].min()
+
+
+def test_few_epochs_still_make_a_path() -> None:
+    X, y = _linear()
+    for epochs in (1, 2, 3):
+        model = STGClassifier(2, **{**QUICK, "max_epochs": epochs}).fit(X, y > 0)
+        assert model.n_features_ == 2
+
+
+def test_resumes_on_the_same_bits(tmp_path: Any) -> None:
+    X, y = _linear()
+    whole = STGRegressor(**QUICK).fit(X, y)
+    stored = STGRegressor(**QUICK, checkpoint=tmp_path).fit(X, y)
+    again = STGRegressor(**QUICK, checkpoint=tmp_path).fit(X, y)
+    for one in (stored, again):
+        assert np.array_equal(one.predict(X), whole.predict(X))
+        for name in ("lam", "n_features", "validation_loss"):
+            assert np.array_equal(one.path_[name], whole.path_[name])
+
+
+def test_a_drawn_seed_is_that_of_the_file(tmp_path: Any) -> None:
+    X, y = _linear()
+    kept = {**QUICK, "random_state": None, "checkpoint": tmp_path}
+    assert STGRegressor(3, **kept).fit(X, y).seed_ == STGRegressor(3, **kept).fit(X, y).seed_
+
+
+def test_fixed_gates() -> None:
+    gates = FixedGates(torch.tensor([0.0, 0.7]))
+    assert gates.sample(0, 5, 3).tolist() == [[0.0, pytest.approx(0.7)]] * 3
+    assert gates.sample(0, 5, 1, 2).shape == (1, 2, 2)
