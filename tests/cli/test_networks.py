@@ -19,7 +19,10 @@ from bitsieve.cli import main
 from bitsieve.cli.methods import TRAINED
 from bitsieve.cli.select_options import hidden_of, lam_of
 
-SHORT = {"stg": ["--max-epochs", "60", "--learning-rate", "0.01"], "pefs": ["--max-iter", "300"]}
+SHORT = {
+    "stg": ["--max-epochs", "40", "--batch-size", "8", "--learning-rate", "0.01"],
+    "pefs": ["--max-iter", "300"],
+}
 NAMES = [method.name for method in TRAINED]
 
 
@@ -81,7 +84,12 @@ def test_options_of_searches_are_refused(name: str) -> None:
 
 def test_without_torch_it_says_what_to_install() -> None:
     code = (
-        "import sys; sys.modules['torch'] = None\n"
+        "import sys\n"
+        "class NoTorch:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'torch':\n"
+        "            raise ModuleNotFoundError('No module named torch', name='torch')\n"
+        "sys.meta_path.insert(0, NoTorch())\n"
         "from bitsieve.cli import main\n"
         "main(['select', 't.csv', '-t', 'y', '--method', 'stg'])\n"
     )
@@ -148,7 +156,7 @@ def test_a_network_selects_predicts_and_reports(name: str, table: tuple[Any, Any
 def test_a_linear_model_at_a_given_cost_without_outer_folds() -> None:
     pytest.importorskip("torch")
     code, said, err = _run(
-        "select", "t.csv", "-t", "y", "--drop", "place", "--method", "stg", "--lam", "0.05",
+        "select", "t.csv", "-t", "y", "--drop", "place", "--method", "stg", "--lam", "0.005",
         "--hidden", "none", "--gate", "hard-concrete", *SHORT["stg"], "--outer-folds", "0",
         "--scale", "none", "--seed", "1", "--out", "out",
     )  # fmt: skip
@@ -158,8 +166,8 @@ def test_a_linear_model_at_a_given_cost_without_outer_folds() -> None:
     record = _record("out")
     made = record["selector"]
     assert (made["hidden_layer_sizes"], made["gate"]) == ([], "hard_concrete")
-    assert (made["lam"], made["standardize"]) == (0.05, False)
-    for word in ("--hidden none", "--gate hard-concrete", "--lam 0.05", "--scale none"):
+    assert (made["lam"], made["standardize"]) == (0.005, False)
+    for word in ("--hidden none", "--gate hard-concrete", "--lam 0.005", "--scale none"):
         assert word in record["repeat"]
     assert "g0" in record["results"]["selected"]
 

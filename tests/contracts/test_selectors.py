@@ -5,6 +5,7 @@ scikit-learn's own checks run once a class, and once more for options that chang
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,25 @@ OF_NUMBERS: list[Any] = [
     bitsieve.RReliefF(),
     bitsieve.UnivariateSelector("pearson"),
 ]
-
+# Networks behind gates; scikit-learn's own checks, which want trained ones, run with their tests.
+GATES: list[Any] = []
+GATES_OF_NUMBERS: list[Any] = []
+if importlib.util.find_spec("torch"):
+    GATES = [
+        bitsieve.STGClassifier(3, hidden_layer_sizes=(4,), max_epochs=10, learning_rate=0.01),
+        bitsieve.STGClassifier(
+            lam=0.01,
+            hidden_layer_sizes=(),
+            max_epochs=10,
+            early_stopping=True,
+            gate="hard_concrete",
+        ),
+        bitsieve.PEFSClassifier(3, hidden_layer_sizes=(4,), max_iter=20),
+    ]
+    GATES_OF_NUMBERS = [
+        bitsieve.STGRegressor(3, hidden_layer_sizes=(4,), max_epochs=10, learning_rate=0.01),
+        bitsieve.PEFSRegressor(3, hidden_layer_sizes=(4,), max_iter=20),
+    ]
 
 # The first of each class, and those that take other input than it does.
 OTHERWISE = list(
@@ -116,6 +135,25 @@ def _tables(selector: Any) -> tuple[Any, Any]:
 def test_keeps_the_contract(selector: Any) -> None:
     X, y = _tables(selector)
     check_selector(selector, X=X, y=y, skip=() if selector in OTHERWISE else ["scikit_learn"])
+
+
+@pytest.mark.parametrize("selector", GATES, ids=lambda selector: repr(selector)[:60])
+def test_networks_keep_the_contract(selector: Any) -> None:
+    X, y = _tables(selector)
+    check_selector(selector, X=X, y=y, skip=["scikit_learn"])
+
+
+@pytest.mark.parametrize("selector", GATES_OF_NUMBERS, ids=lambda selector: repr(selector)[:60])
+def test_networks_keep_the_contract_with_numbers(selector: Any) -> None:
+    X, _ = table(60, 12)
+    y = 2.0 * X[:, 0] - X[:, 3] + normals(8, 60)
+    check_selector(selector, X=X, y=y, skip=["scikit_learn"])
+
+
+@pytest.mark.skipif(not GATES, reason="needs torch")
+def test_every_network_is_here() -> None:
+    here = {type(selector).__name__ for selector in (*GATES, *GATES_OF_NUMBERS)}
+    assert here == set(bitsieve.gates.__all__) - {"STGCox"}  # of times and events
 
 
 @pytest.mark.parametrize("selector", OF_NUMBERS, ids=lambda selector: repr(selector)[:60])

@@ -282,6 +282,7 @@ class STGRegressor(RegressorMixin, _STG):  # type: ignore[misc]
             progress=progress,
             random_state=random_state,
         )
+        del self.class_weight  # of classes alone
 
     def _make_loss(self, table: Table) -> Loss:
         return SquaredError()
