@@ -16,9 +16,9 @@ from bitsieve.data import Table
 from bitsieve.gates._base import Found, GatedEstimator
 from bitsieve.gates.bernoulli import BernoulliMasks
 from bitsieve.gates.checkpoint import TrainingStore
+from bitsieve.gates.device import n_threads, torch_for
 from bitsieve.gates.dynamic import DynamicMLP, StructureMasks
 from bitsieve.gates.noise import PREDICTION_STEP
-from bitsieve.gates.device import n_threads, torch_for
 from bitsieve.gates.problem import Architecture, Problem
 from bitsieve.gates.progress import TrainingBar
 from bitsieve.gates.statistics import estimate_statistics
