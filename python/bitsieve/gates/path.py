@@ -1,10 +1,11 @@
 """From many features to few: one warm walk over the weight of the gates' penalty.
 
-Every gate starts open and is held so until the network has learnt behind it. The weight, lambda, starts where almost nothing is too small to be worth its gate, and grows until
-no feature is worth it: gates close one after the other, and the network goes on learning behind
-those that are open. A *row* of the path is the end of a stage of one lambda; its size is always
-smaller than that of the row before. What was open longest is selected, so that any number of
-features can be had of one walk.
+Every gate starts open and is held so until the network has learnt behind it. The weight, lambda,
+starts where almost nothing is too small to be worth its gate, and grows until no feature is worth
+it: gates close one after the other, and the network goes on learning behind those that are open. A
+*row* of the path is the end of a stage of one lambda; its size is always smaller than that of the
+row before. What was open longest is selected, so that any number of features can be had of one
+walk.
 """
 
 from __future__ import annotations
