@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bitsieve.gates._found import Found
+from bitsieve.gates._found import Found, Interrupted
 from bitsieve.gates.checkpoint import TrainingStore
 from bitsieve.gates.gate import FeatureGates, GaussianGates, HardConcreteGates, L1Gates
 from bitsieve.gates.problem import Problem
@@ -144,8 +144,8 @@ class Walk:
         self._supports: list[NDArray[np.bool_]] = []
         self._store: TrainingStore | None = None
 
-    def run(self) -> Walk:
-        """Walk to the end."""
+    def run(self, *, narrow: bool) -> Walk:
+        """Walk to the end; ``narrow`` is of what Ctrl-C leaves."""
         training, phase = self.training, self._phase
         training.weight = self._schedule.lam(0)
         self._store = self.problem.running.store(phase)
@@ -154,7 +154,10 @@ class Walk:
         ):
             self._set_state(self._store.beside)
         self._hold_gates(training.epoch)
-        self.problem.run(training, phase, self._schedule.n_epochs, self._look, self._store)
+        try:
+            self.problem.run(training, phase, self._schedule.n_epochs, self._look, self._store)
+        except KeyboardInterrupt as stop:
+            raise Interrupted(self.found(narrow=narrow)) from stop
         return self
 
     def _set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
@@ -239,14 +242,20 @@ class Walk:
         allowed = losses[best] + np.nan_to_num(table["validation_error"][best])
         return int(rows[losses[rows] <= allowed][-1])
 
-    def found(self, size: int, *, narrow: bool) -> Found:
-        """Return the network behind the features that were open longest, learnt on."""
+    def found(self, size: int | None = None, *, narrow: bool) -> Found:
+        """Return the network behind the features that were open longest, learnt on.
+
+        Without a number of features it is that behind the features that are open, as it is.
+        """
         problem, walked = self.problem, self.training
         scores = self.scores
         support = np.zeros(problem.n_features, dtype=bool)
-        support[np.argsort(-scores, kind="stable")[:size]] = True
+        n_selected = int(walked.gates.support().sum()) if size is None else size
+        support[np.argsort(-scores, kind="stable")[:n_selected]] = True
         with torch.no_grad():
             value = walked.gates.value().cpu().numpy()
+            everything = torch.ones_like(walked.gates.value())[None]
+            walked.network(walked.samples.x[:1], everything)  # no row of a layer owes a step
         # What closed in the last epoch, and is needed, has hardly less than a half.
         gates = np.where(support, np.maximum(value, 0.5), 0.0).astype(np.float32)
         lam = walked.weight
@@ -259,11 +268,16 @@ class Walk:
             kept,
             walked.validation is not None,
         )
-        n_epochs = max(1, round(TUNED * problem.max_epochs))
-        problem.run(tuned, f"{self._phase}, {size} features", n_epochs)
+        stopped: KeyboardInterrupt | None = None
+        if size is not None:
+            n_epochs = max(1, round(TUNED * problem.max_epochs))
+            try:
+                problem.run(tuned, f"{self._phase}, {size} features", n_epochs)
+            except KeyboardInterrupt as stop:
+                stopped = stop
         history = {name: walked.history[name] + tuned.history[name] for name in walked.history}
         losses = tuned.history["validation_loss"] if tuned.validation is not None else []
-        return Found(
+        found = Found(
             support,
             gates,
             scores,
@@ -273,8 +287,11 @@ class Walk:
             walked.epoch + tuned.epoch,
             lam,
             min(losses) if losses else float("nan"),
-            self.table(),
+            self.table() if self._rows else None,
         )
+        if stopped is not None:
+            raise Interrupted(found) from stopped
+        return found
 
 
 def _open(gates: FeatureGates) -> None:
@@ -310,14 +327,15 @@ def follow(
     """
     if size is not None:
         hold_out = problem.held_out is not None
-        return Walk(problem, size, hold_out=hold_out).run().found(size, narrow=narrow)
-    first = Walk(problem, None, hold_out=True).run()
+        walk = Walk(problem, size, hold_out=hold_out).run(narrow=narrow)
+        return walk.found(size, narrow=narrow)
+    first = Walk(problem, None, hold_out=True).run(narrow=narrow)
     row = first.best_row(size_rule)
     path = first.table()
     chosen = max(1, int(path["n_features"][row]))
     found = (
         Walk(problem, chosen, hold_out=False, phase="path over all samples")
-        .run()
+        .run(narrow=narrow)
         .found(chosen, narrow=narrow)
     )
     found.path = path
