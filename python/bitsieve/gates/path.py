@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bitsieve.gates._found import Found, Interrupted
 from bitsieve.gates.checkpoint import TrainingStore
-from bitsieve.gates.gate import FeatureGates, GaussianGates, HardConcreteGates, L1Gates
+from bitsieve.gates.gate import FeatureGates
 from bitsieve.gates.problem import Problem
 from bitsieve.gates.training import Training
 from bitsieve.masks import Masks
@@ -138,7 +138,7 @@ class Walk:
         self.problem, self.size, self._phase = problem, size, phase
         self.training = problem.training(lam=0.0, hold_out=hold_out)
         self._schedule = Schedule.of(problem)
-        _open(self.training.gates)
+        _move(self.training.gates, open_all=True)
         self._last_open = np.zeros(problem.n_features, np.int64)
         self._rows: list[tuple[float, int, float, float, float, int]] = []
         self._supports: list[NDArray[np.bool_]] = []
@@ -173,6 +173,8 @@ class Walk:
         """Note what is open after an epoch, and set the next lambda; True ends the walk."""
         epoch = training.epoch
         self._hold_gates(epoch)
+        # Far out neither the loss nor the penalty would move them any more.
+        _move(training.gates, open_all=False)
         is_open = training.gates.support()
         self._last_open[is_open] = epoch
         n_open = int(is_open.sum())
@@ -294,15 +296,13 @@ class Walk:
         return found
 
 
-def _open(gates: FeatureGates) -> None:
-    """Let every gate be open at prediction, and still where the loss moves it."""
-    with torch.no_grad():
-        if isinstance(gates, GaussianGates):
-            gates.mu.fill_(0.5)
-        elif isinstance(gates, HardConcreteGates):
-            gates.log_alpha.fill_(2.0)
-        elif isinstance(gates, L1Gates):
-            gates.w.fill_(1.0)
+def _move(gates: FeatureGates, *, open_all: bool) -> None:
+    """Let every gate be as open as one can be that is still moved; or those that are more."""
+    for name, most in (("mu", 0.5), ("log_alpha", 2.0), ("w", 1.0)):
+        parameter = getattr(gates, name, None)
+        if parameter is not None:
+            with torch.no_grad():
+                parameter.fill_(most) if open_all else parameter.clamp_(max=most)
 
 
 def follow(
