@@ -149,7 +149,7 @@ def plain(X: Any, y: Any, size: int) -> Callable[[], Any]:
 
 def pefs(path: Path, n_steps: int) -> None:
     with np.load(path, allow_pickle=False) as archive:
-        X, y = archive["X"].astype(np.float32), archive["y"]
+        X, y = archive["X"].astype(np.float32, order="C"), archive["y"]
     y = np.unique(y, return_inverse=True)[1].astype(np.int64)
     print(f"PEFS, {path.stem}, {X.shape[0]:,} x {X.shape[1]:,}: milliseconds a step")
     settings = Settings(128, "adam", 1e-3, 1e-3, 1e-4, 2)
