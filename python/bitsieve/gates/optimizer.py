@@ -22,7 +22,10 @@ class Optimizer(Protocol):
         """Move the weights by their gradients."""
 
     def settle(self) -> None:
-        """Bring every weight up to date: called before weights are read as a whole or stored."""
+        """Bring up to date the weights that predictions read."""
+
+    def settle_all(self) -> None:
+        """Bring every weight up to date: called before they are kept, or others put there."""
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what :meth:`set_state` goes on from, as arrays."""
@@ -60,6 +63,9 @@ class TorchOptimizer:
         self._optimizer.step()
 
     def settle(self) -> None:
+        """See :class:`Optimizer`; nothing is ever owed."""
+
+    def settle_all(self) -> None:
         """See :class:`Optimizer`; nothing is ever owed."""
 
     def state(self) -> dict[str, NDArray[Any]]:

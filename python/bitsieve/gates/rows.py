@@ -110,10 +110,6 @@ class LazyRows:
         self._pending = []
         self.parameter.grad = None
 
-    def forgive(self) -> None:
-        """Take the weights as they are: no row owes a step, as when older ones were put back."""
-        self.last[:] = self.step
-
     def learn(self) -> None:
         """Make a step by the gradients there are; the other rows owe it."""
         pending, gradient = self._pending, self.parameter.grad
