@@ -16,9 +16,10 @@ from bitsieve.data import Table
 from bitsieve.gates._base import Found, GatedEstimator
 from bitsieve.gates.bernoulli import BernoulliMasks
 from bitsieve.gates.checkpoint import TrainingStore
+from bitsieve.gates.device import n_threads, torch_for
 from bitsieve.gates.dynamic import DynamicMLP, StructureMasks
 from bitsieve.gates.noise import PREDICTION_STEP
-from bitsieve.gates.problem import Architecture, Problem, threads
+from bitsieve.gates.problem import Architecture, Problem
 from bitsieve.gates.progress import TrainingBar
 from bitsieve.gates.statistics import estimate_statistics
 from bitsieve.gates.training import Settings, Training
@@ -340,7 +341,7 @@ class MaskedEstimator(GatedEstimator):
             return found
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         outputs = np.empty((len(X), self._n_outputs))
-        with threads(self.n_jobs), torch.no_grad():
+        with torch_for(torch.device("cpu"), n_threads(self.n_jobs)), torch.no_grad():
             network = self._network(X.shape[1])
             gates = self._make_gates(X.shape[1])
             gates.theta.copy_(torch.from_numpy(self._theta))
