@@ -52,7 +52,7 @@ class LazyRows:
         self.last = np.zeros(len(weight), np.int64)
         self._options = (optimizer, rate, decay)
         shape = tuple(weight.shape)
-        self._moments: tuple[NDArray[np.float32] | None, ...] = (
+        self._moments: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None] = (
             (np.zeros(shape, np.float32), np.zeros(shape, np.float32))
             if optimizer == "adam"
             else (None, None)
