@@ -379,7 +379,7 @@ class StochasticLocalMaskSearch:
 
 
 def _flip(words: NDArray[np.uint64], feature: int) -> None:
-    view = memoryview(words)  # Python's own integers are sooner at one of them than numpy's
+    view = memoryview(words.data)  # Python's own integers are sooner at one of them than numpy's
     view[feature // 64] ^= 1 << feature % 64
 
 
