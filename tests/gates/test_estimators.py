@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from each import each
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
+import torch
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -66,7 +67,8 @@ def test_classes_of_any_name(lam: Any) -> None:
     assert {1, 6} <= set(model.get_support(indices=True))
     assert model.score(X, names[codes]) > 0.8
     proba = model.predict_proba(X)
-    assert proba.shape == (90, 3) and np.allclose(proba.sum(axis=1), 1.0)
+    assert proba.shape == (90, 3)
+    assert np.allclose(proba.sum(axis=1), 1.0)
     assert np.array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
 
 
@@ -95,7 +97,8 @@ def test_no_feature_predicts_the_prior() -> None:
     labels = np.where(y > 0.5, "a", "b")
     with pytest.warns(UserWarning, match="no feature is selected"):
         model = STGClassifier(lam=50.0, **QUICK).fit(X, labels)
-    assert model.n_features_ == 0 and not model.gates_.any()
+    assert model.n_features_ == 0
+    assert not model.gates_.any()
     assert np.allclose(model.predict_proba(X)[0], [np.mean(labels == "a"), np.mean(labels == "b")])
     with pytest.warns(UserWarning, match="no feature is selected"):
         numbers = STGRegressor(lam=50.0, **QUICK).fit(X, y)
@@ -110,7 +113,7 @@ def test_weights_move_what_is_learnt() -> None:
     weighted = STGClassifier(2, **QUICK).fit(X, y, sample_weight=np.where(y, 5.0, 1.0))
     assert even.predict(X).mean() > plain.predict(X).mean()
     assert weighted.predict(X).mean() > plain.predict(X).mean()
-    with pytest.raises(ValueError, match="sample_weight is 0"):
+    with pytest.raises(ValueError, match="(?i)sample.weight"):
         STGClassifier(**QUICK).fit(X, y, sample_weight=np.zeros(200))
 
 
@@ -143,7 +146,8 @@ def test_options_find_the_features(options: dict[str, Any]) -> None:
 def test_no_gate_selects_all() -> None:
     X, y = _table()
     model = STGClassifier(gate="none", **QUICK).fit(X, y > 0)
-    assert model.support_.all() and model.score(X, y > 0) > 0.9
+    assert model.support_.all()
+    assert model.score(X, y > 0) > 0.9
 
 
 @each(

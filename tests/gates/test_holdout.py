@@ -32,7 +32,8 @@ def test_groups_stay_together(key: int) -> None:
     assert not set(groups[held]) & set(groups[~held])
     assert 0.2 < held.mean() < 0.4
     for stratum in (0, 1):
-        assert held[strata == stratum].any() and not held[strata == stratum].all()
+        assert held[strata == stratum].any()
+        assert not held[strata == stratum].all()
 
 
 def test_one_alone_is_not_held_out() -> None:

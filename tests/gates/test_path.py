@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
+
+import torch
 
 from bitsieve._random import Random, Stream
 from bitsieve.gates import STGClassifier, STGRegressor
 from bitsieve.gates.path import FixedGates
+from bitsieve.gates.training import Training
 
 QUICK: dict[str, Any] = {
     "hidden_layer_sizes": (),
@@ -33,10 +38,12 @@ def test_path_of_a_linear_model() -> None:
     model = STGRegressor(3, **QUICK).fit(X, y)
     assert model.get_support(indices=True).tolist() == [4, 7, 9]
     path = model.path_
-    assert (np.diff(path["n_features"]) < 0).all() and (np.diff(path["lam"]) >= 0).all()
+    assert (np.diff(path["n_features"]) < 0).all()
+    assert (np.diff(path["lam"]) >= 0).all()
     assert np.array_equal(path["support"].to_bool().sum(axis=1), path["n_features"])
     assert np.array_equal(np.sort(np.argsort(-model.scores_)[:3]), [4, 7, 9])
-    assert (model.gates_ > 0).sum() == 3 and model.gates_.max() <= 1.0
+    assert (model.gates_ > 0).sum() == 3
+    assert model.gates_.max() <= 1.0
     assert model.lam_ == path["lam"][-1]
 
 
@@ -90,3 +97,41 @@ def test_fixed_gates() -> None:
     gates = FixedGates(torch.tensor([0.0, 0.7]))
     assert gates.sample(0, 5, 3).tolist() == [[0.0, pytest.approx(0.7)]] * 3
     assert gates.sample(0, 5, 1, 2).shape == (1, 2, 2)
+
+
+@each("options", [{"lam": 0.05}, {"n_features_to_select": 3}, {}])
+def test_ctrl_c_keeps_what_there_is_and_goes_on_to_the_same_bits(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    X, y = _linear()
+    kept = {**QUICK, "max_epochs": 20, "batch_size": None, **options}
+    whole = STGRegressor(**kept).fit(X, y)
+    stored = tmp_path / "-".join(["at", *options])
+    finish, n_finished = Training._finish_epoch, 0
+
+    def finish_and_stop(training: Training) -> None:
+        nonlocal n_finished
+        finish(training)
+        n_finished += 1
+        if n_finished % 7 == 0:
+            signal.raise_signal(signal.SIGINT)
+
+    n_interrupts = 0
+    while True:
+        model = STGRegressor(**kept, checkpoint=stored)
+        try:
+            with monkeypatch.context() as patch:
+                patch.setattr(Training, "_finish_epoch", finish_and_stop)
+                model.fit(X, y)
+            break
+        except KeyboardInterrupt:
+            n_interrupts += 1
+            assert np.isfinite(model.predict(X)).all()
+            assert model.n_features_ == model.support_.sum() == (model.gates_ > 0).sum()
+            assert model.transform(X).shape == (120, model.n_features_)
+            assert len(model.history_["loss"]) == model.n_iter_
+    assert n_interrupts >= 2
+    for name in ("gates_", "scores_", "ranking_"):
+        assert np.array_equal(getattr(model, name), getattr(whole, name)), name
+    assert np.array_equal(model.history_["loss"], whole.history_["loss"])
+    assert np.array_equal(model.predict(X), whole.predict(X))

@@ -35,7 +35,7 @@ from bitsieve.data import Table
 from bitsieve.data.groups import group_codes
 from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.filters.positions import positions_of_scores
-from bitsieve.gates._found import Found
+from bitsieve.gates._found import Found, Interrupted
 from bitsieve.gates.device import check_device, n_threads, torch_for
 from bitsieve.gates.gate import FeatureGates
 from bitsieve.gates.holdout import holdout
@@ -82,6 +82,8 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _TASK: Any = None
     #: The first of the trainings of a fit.
     _FIRST = "training"
+    #: Parameters that end a training and change nothing before: a stored one goes on beyond.
+    _LIMITS: tuple[str, ...] = ()
     #: Whether what predicts may keep the weights of the selected features alone.
     _NARROW = True
 
@@ -186,6 +188,8 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ValueError
             Where X or y are not fit for use, a parameter is out of its range, or the loss is no
             number.
+        KeyboardInterrupt
+            At Ctrl-C: fitted attributes are then those of what was learnt so far.
 
         Warns
         -----
@@ -202,7 +206,11 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         weight = self._weights(table, fit_params.get("sample_weight"))
         codes = None if groups is None else group_codes(groups, table.n_samples)
         problem = self._problem(table, weight, codes)
-        found = self._train(problem)
+        try:
+            found = self._train(problem)
+        except Interrupted as stop:
+            self._store(stop.found, problem)
+            raise
         self._store(found, problem)
         if not self.support_.any():
             warnings.warn(
@@ -272,7 +280,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             digest = hashlib.sha256(table.fingerprint().encode())
             for array in arrays:
                 digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
-            beside = ("checkpoint", "resume", "progress", "n_jobs", "random_state")
+            beside = ("checkpoint", "resume", "progress", "n_jobs", "random_state", *self._LIMITS)
             told = {k: v for k, v in self.get_params(deep=False).items() if k not in beside}
             parts = {
                 "estimator": type(self).__name__,
@@ -309,7 +317,10 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _train_at(self, problem: Problem, lam: float) -> Found:
         """Train at one weight of the penalty, over all samples or with early stopping."""
         training = problem.training(lam=lam, hold_out=self._holds_out(), stops_early=True)
-        problem.run(training, self._FIRST, problem.max_epochs)
+        try:
+            problem.run(training, self._FIRST, problem.max_epochs)
+        except KeyboardInterrupt as stop:
+            raise Interrupted(self._found(problem, training, lam)) from stop
         return self._found(problem, training, lam)
 
     def _found(self, problem: Problem, training: Training, lam: float) -> Found:

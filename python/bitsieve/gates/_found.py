@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-__all__ = ["Found"]
+__all__ = ["Found", "Interrupted"]
 
 
 @dataclass(eq=False)
@@ -47,3 +47,17 @@ class Found:
     lam: float
     validation_loss: float = float("nan")
     path: dict[str, Any] | None = None
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in a training.
+
+    Parameters
+    ----------
+    found : Found
+        What there is so far.
+    """
+
+    def __init__(self, found: Found) -> None:
+        super().__init__()
+        self.found = found

@@ -137,17 +137,17 @@ class DynamicMLP(torch.nn.Module):
         p = len(self.weight)
         features, *units, layers = z.split((p, *self.hidden, z.shape[1] - p - sum(self.hidden)), 1)
         folded = (features.T[:, :, None] * self.weight[:, None]).flatten(1)
-        h = (x @ folded).unflatten(1, (len(z), -1)) + self.bias  # (B, K, H)
-        h = self.blocks[0](h) * units[0]
+        h = ((x @ folded).unflatten(1, (len(z), -1)) + self.bias).transpose(0, 1)  # (K, B, H)
+        h = self.blocks[0](h) * units[0][:, None]
         gate = dict(zip(skippable(self.hidden), layers.T, strict=True))
         for number in range(1, len(self.hidden)):
-            f = self.blocks[number](self.linears[number - 1](h)) * units[number]
+            f = self.blocks[number](self.linears[number - 1](h)) * units[number][:, None]
             if number in gate:
-                g = gate[number][:, None]
+                g = gate[number][:, None, None]
                 f = g * f + (1.0 - g) * h
             h = f
         outputs: torch.Tensor = self.linears[-1](h)
-        return outputs.transpose(0, 1)
+        return outputs
 
     def of_rows(self, x: torch.Tensor, batch: torch.Tensor | None, z: torch.Tensor) -> torch.Tensor:
         """See :meth:`~bitsieve.gates.network.GatedMLP.of_rows`; every column is touched."""

@@ -1,10 +1,11 @@
 """From many features to few: one warm walk over the weight of the gates' penalty.
 
-Every gate starts open and is held so until the network has learnt behind it. The weight, lambda, starts where almost nothing is too small to be worth its gate, and grows until
-no feature is worth it: gates close one after the other, and the network goes on learning behind
-those that are open. A *row* of the path is the end of a stage of one lambda; its size is always
-smaller than that of the row before. What was open longest is selected, so that any number of
-features can be had of one walk.
+Every gate starts open and is held so until the network has learnt behind it. The weight, lambda,
+starts where almost nothing is too small to be worth its gate, and grows until no feature is worth
+it: gates close one after the other, and the network goes on learning behind those that are open. A
+*row* of the path is the end of a stage of one lambda; its size is always smaller than that of the
+row before. What was open longest is selected, so that any number of features can be had of one
+walk.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bitsieve.gates._found import Found
+from bitsieve.gates._found import Found, Interrupted
 from bitsieve.gates.checkpoint import TrainingStore
-from bitsieve.gates.gate import FeatureGates, GaussianGates, HardConcreteGates, L1Gates
+from bitsieve.gates.gate import FeatureGates
 from bitsieve.gates.problem import Problem
 from bitsieve.gates.training import Training
 from bitsieve.masks import Masks
@@ -137,14 +138,14 @@ class Walk:
         self.problem, self.size, self._phase = problem, size, phase
         self.training = problem.training(lam=0.0, hold_out=hold_out)
         self._schedule = Schedule.of(problem)
-        _open(self.training.gates)
+        _move(self.training.gates, open_all=True)
         self._last_open = np.zeros(problem.n_features, np.int64)
         self._rows: list[tuple[float, int, float, float, float, int]] = []
         self._supports: list[NDArray[np.bool_]] = []
         self._store: TrainingStore | None = None
 
-    def run(self) -> Walk:
-        """Walk to the end."""
+    def run(self, *, narrow: bool) -> Walk:
+        """Walk to the end; ``narrow`` is of what Ctrl-C leaves."""
         training, phase = self.training, self._phase
         training.weight = self._schedule.lam(0)
         self._store = self.problem.running.store(phase)
@@ -153,7 +154,10 @@ class Walk:
         ):
             self._set_state(self._store.beside)
         self._hold_gates(training.epoch)
-        self.problem.run(training, phase, self._schedule.n_epochs, self._look, self._store)
+        try:
+            self.problem.run(training, phase, self._schedule.n_epochs, self._look, self._store)
+        except KeyboardInterrupt as stop:
+            raise Interrupted(self.found(narrow=narrow)) from stop
         return self
 
     def _set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
@@ -169,6 +173,8 @@ class Walk:
         """Note what is open after an epoch, and set the next lambda; True ends the walk."""
         epoch = training.epoch
         self._hold_gates(epoch)
+        # Far out neither the loss nor the penalty would move them any more.
+        _move(training.gates, open_all=False)
         is_open = training.gates.support()
         self._last_open[is_open] = epoch
         n_open = int(is_open.sum())
@@ -238,14 +244,20 @@ class Walk:
         allowed = losses[best] + np.nan_to_num(table["validation_error"][best])
         return int(rows[losses[rows] <= allowed][-1])
 
-    def found(self, size: int, *, narrow: bool) -> Found:
-        """Return the network behind the features that were open longest, learnt on."""
+    def found(self, size: int | None = None, *, narrow: bool) -> Found:
+        """Return the network behind the features that were open longest, learnt on.
+
+        Without a number of features it is that behind the features that are open, as it is.
+        """
         problem, walked = self.problem, self.training
         scores = self.scores
         support = np.zeros(problem.n_features, dtype=bool)
-        support[np.argsort(-scores, kind="stable")[:size]] = True
+        n_selected = int(walked.gates.support().sum()) if size is None else size
+        support[np.argsort(-scores, kind="stable")[:n_selected]] = True
         with torch.no_grad():
             value = walked.gates.value().cpu().numpy()
+            everything = torch.ones_like(walked.gates.value())[None]
+            walked.network(walked.samples.x[:1], everything)  # no row of a layer owes a step
         # What closed in the last epoch, and is needed, has hardly less than a half.
         gates = np.where(support, np.maximum(value, 0.5), 0.0).astype(np.float32)
         lam = walked.weight
@@ -258,11 +270,16 @@ class Walk:
             kept,
             walked.validation is not None,
         )
-        n_epochs = max(1, round(TUNED * problem.max_epochs))
-        problem.run(tuned, f"{self._phase}, {size} features", n_epochs)
+        stopped: KeyboardInterrupt | None = None
+        if size is not None:
+            n_epochs = max(1, round(TUNED * problem.max_epochs))
+            try:
+                problem.run(tuned, f"{self._phase}, {size} features", n_epochs)
+            except KeyboardInterrupt as stop:
+                stopped = stop
         history = {name: walked.history[name] + tuned.history[name] for name in walked.history}
         losses = tuned.history["validation_loss"] if tuned.validation is not None else []
-        return Found(
+        found = Found(
             support,
             gates,
             scores,
@@ -272,19 +289,20 @@ class Walk:
             walked.epoch + tuned.epoch,
             lam,
             min(losses) if losses else float("nan"),
-            self.table(),
+            self.table() if self._rows else None,
         )
+        if stopped is not None:
+            raise Interrupted(found) from stopped
+        return found
 
 
-def _open(gates: FeatureGates) -> None:
-    """Let every gate be open at prediction, and still where the loss moves it."""
-    with torch.no_grad():
-        if isinstance(gates, GaussianGates):
-            gates.mu.fill_(0.5)
-        elif isinstance(gates, HardConcreteGates):
-            gates.log_alpha.fill_(2.0)
-        elif isinstance(gates, L1Gates):
-            gates.w.fill_(1.0)
+def _move(gates: FeatureGates, *, open_all: bool) -> None:
+    """Let every gate be as open as one can be that is still moved; or those that are more."""
+    for name, most in (("mu", 0.5), ("log_alpha", 2.0), ("w", 1.0)):
+        parameter = getattr(gates, name, None)
+        if parameter is not None:
+            with torch.no_grad():
+                parameter.fill_(most) if open_all else parameter.clamp_(max=most)
 
 
 def follow(
@@ -309,14 +327,15 @@ def follow(
     """
     if size is not None:
         hold_out = problem.held_out is not None
-        return Walk(problem, size, hold_out=hold_out).run().found(size, narrow=narrow)
-    first = Walk(problem, None, hold_out=True).run()
+        walk = Walk(problem, size, hold_out=hold_out).run(narrow=narrow)
+        return walk.found(size, narrow=narrow)
+    first = Walk(problem, None, hold_out=True).run(narrow=narrow)
     row = first.best_row(size_rule)
     path = first.table()
     chosen = max(1, int(path["n_features"][row]))
     found = (
         Walk(problem, chosen, hold_out=False, phase="path over all samples")
-        .run()
+        .run(narrow=narrow)
         .found(chosen, narrow=narrow)
     )
     found.path = path

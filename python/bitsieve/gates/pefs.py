@@ -226,3 +226,4 @@ patience, standardize, device, n_jobs, checkpoint, resume, progress, random_stat
             progress=progress,
             random_state=random_state,
         )
+        del self.class_weight  # of classes alone

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from bitsieve._checks import check_choice, check_int, check_number
 from bitsieve.data import Table
 from bitsieve.gates._base import Found, GatedEstimator
+from bitsieve.gates._tasks import ClassifierTask, RegressorTask
 from bitsieve.gates.gate import GATES, FeatureGates
-from bitsieve.gates.losses import CrossEntropy, Loss, SquaredError
 from bitsieve.gates.path import follow
 from bitsieve.gates.problem import Problem
 from bitsieve.gates.training import Settings
@@ -149,76 +147,217 @@ class _STG(GatedEstimator):
         )
 
 
-class STGClassifier(ClassifierMixin, _STG):  # type: ignore[misc]
-    """A classifier behind stochastic gates."""
+class STGClassifier(ClassifierTask, ClassifierMixin, _STG):  # type: ignore[misc]
+    """A classifier behind stochastic gates, which select its features.
 
-    _TASK = "classification"
+    Every feature is multiplied by a gate, a random number in [0, 1] that opens and closes by what
+    the network behind it needs; the expected number of open gates, times lambda, is added to the
+    loss. At prediction the gates that are selected have the value that they learnt, and the others
+    are 0.
 
-    def _make_loss(self, table: Table) -> Loss:
-        assert table.classes is not None
-        return CrossEntropy(len(table.classes))
+    Parameters
+    ----------
+    n_features_to_select : int or None, default None
+        So many features are selected, whatever ``lam`` is: lambda grows during one training until
+        no more are open, and the features that were open longest are taken.
+    lam : float or "auto", default "auto"
+        Weight of the expected number of open gates, beside the mean cross-entropy. "auto" walks
+        from small to large lambda, takes the size that does best on a validation part, and walks
+        to that size over all samples.
+    size_rule : {"best", "one_standard_error"}, default "best"
+        Which size "auto" takes: that of the least validation loss, or the smallest within a
+        standard error of it.
+    gate : {"gaussian", "hard_concrete", "l1", "none"}, default "gaussian"
+        Gaussian gates are clip(mu + 1/2 + sigma * noise, 0, 1) [1]_; hard-concrete ones are those
+        of [2]_; "l1" has weights in [0, 1] without noise, and "none" selects every feature.
+    sigma : float, default 0.5
+        Standard deviation of the noise of Gaussian gates.
+    hidden_layer_sizes : tuple of int, default (64,)
+        Units of the hidden layers; () is a linear model.
+    activation : {"relu", "tanh", "selu", "sigmoid"}, default "relu"
+    dropout : float, default 0.0
+        Share of the units that are left out of a step, after each hidden layer.
+    batch_norm : bool, default False
+        Batch normalisation after each activation.
+    body : callable or None, default None
+        Takes (n_inputs, n_outputs) and returns a ``torch.nn.Module`` that maps samples (B,
+        n_inputs) to outputs (B, n_outputs), in place of the hidden layers. To be pickled, the
+        estimator needs one that can be.
+    n_draws : int, default 1
+        Draws of the gates in a step, whose losses are averaged.
+    noise : {"shared", "sample"}, default "shared"
+        Whether the samples of a batch share a draw, or each has its own.
+    optimizer : {"adam", "sgd"}, default "adam"
+    learning_rate : float, default 0.001
+    gate_learning_rate : float or None, default None
+        That of the gates; None is ``learning_rate``.
+    weight_decay : float, default 0.0001
+        Of the network's weights, as L2 penalty.
+    batch_size : int or None, default 128
+        None takes all samples in each step.
+    max_epochs : int or None, default None
+        None makes at least 3,000 steps. A walk over lambda leaves the last fifth to the network
+        behind the selected features.
+    early_stopping : bool, default False
+        End where the loss of a validation part has not become less for ``patience`` epochs, and
+        go back to the best epoch. In a walk this is the part behind the selected features.
+    validation_fraction : float, default 0.2
+        Share of the samples in the validation part, of each class.
+    patience : int, default 20
+    class_weight : dict, "balanced" or None, default None
+        Weights of classes, as scikit-learn has them.
+    standardize : bool, default True
+        Take the mean off each feature and divide by the standard deviation.
+    device : str, default "auto"
+        "cpu", "cuda", or "auto", which takes a GPU where there is one.
+    n_jobs : int or None, default None
+        Threads of torch; None is one, which is the fastest for small networks.
+    checkpoint : path or None, default None
+        Directory of a file for each training, written about every second and at Ctrl-C.
+    resume : bool, default True
+        Go on from such files where they are of the same data and parameters. What is learnt is the
+        same in every bit, on the processor, as without a break.
+    progress : bool or None, default None
+        Whether to draw a bar; None draws one in a terminal.
+    random_state : int, RandomState or None, default None
+        Of initial weights, noise, batches and validation part. An int makes the same model in
+        every bit on the processor.
 
-    def _target(self, table: Table) -> NDArray[Any]:
-        assert table.codes is not None
-        return table.codes.astype(np.int64)
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    support_ : bool array of shape (n_features,)
+        The selected features.
+    n_features_ : int
+        How many there are.
+    gates_ : float64 array of shape (n_features,)
+        At prediction; 0 where a feature is not selected.
+    scores_ : float64 array of shape (n_features,)
+        How open; greater is better. After a walk, the share of it that a gate was open.
+    ranking_ : int array of shape (n_features,)
+        1 is the best.
+    history_ : dict of str to array
+        An entry an epoch: ``epoch, loss, validation_loss, penalty, n_selected, weight``, the last
+        being lambda.
+    lam_ : float
+        Lambda when the gates stopped learning.
+    path_ : dict
+        Where lambda was walked: a row for each number of features at which a stage of one lambda
+        ended, from many to few, as arrays ``lam, n_features, loss, validation_loss,
+        validation_error, epoch`` and the Masks ``support``.
+    best_validation_loss_ : float
+        NaN without a validation part.
+    n_iter_ : int
+        Epochs.
+    seed_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Where X has names.
 
-    def _prior(self, problem: Problem) -> NDArray[np.float64]:
-        weight = None if problem.all.weight is None else problem.all.weight.cpu().numpy()
-        codes = problem.all.target.cpu().numpy()
-        share = np.bincount(codes, weight, minlength=problem.loss.n_outputs).astype(np.float64)
-        return np.log(np.maximum(share, np.finfo(np.float64).tiny) / share.sum())
+    Raises
+    ------
+    ValueError
+        In fit: where X or y are not fit for use, a parameter is out of its range, or the loss
+        becomes NaN or infinite.
+    KeyboardInterrupt
+        In fit, at Ctrl-C: fitted attributes are then those of what was learnt so far.
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities of the classes.
+    See Also
+    --------
+    STGRegressor : The same for numbers.
+    STGCox : The same for times of events.
+    PEFSClassifier : Masks that learn without gradients.
 
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+    References
+    ----------
+    .. [1] Y. Yamada, O. Lindenbaum, S. Negahban, Y. Kluger: "Feature Selection using Stochastic
+       Gates", ICML 2020.
+    .. [2] C. Louizos, M. Welling, D. P. Kingma: "Learning Sparse Neural Networks through L0
+       Regularization", ICLR 2018.
 
-        Returns
-        -------
-        float64 array of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-        """
-        from scipy.special import softmax
-
-        found: NDArray[np.float64] = softmax(self._outputs(X), axis=1)
-        return found
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return how sure the classes are: logarithms of their odds.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        float64 array of shape (n_samples,) for two classes, else (n_samples, n_classes)
-            Above 0 the second of two is predicted, the greatest of more.
-        """
-        outputs = self._outputs(X)
-        return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each sample.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        labels: NDArray[Any] = self.classes_[self._outputs(X).argmax(axis=1)]
-        return labels
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitsieve.gates import STGClassifier
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> y = np.where(X[:, 1] - X[:, 4] > 0, "up", "down")
+    >>> model = STGClassifier(
+    ...     lam=0.05, hidden_layer_sizes=(), learning_rate=0.05, max_epochs=60, random_state=0
+    ... ).fit(X, y)
+    >>> model.get_support(indices=True)
+    array([1, 4])
+    >>> model.score(X, y) > 0.9
+    True
+    >>> model.transform(X).shape
+    (200, 2)
+    """
 
 
-class STGRegressor(RegressorMixin, _STG):  # type: ignore[misc]
-    """A regressor behind stochastic gates."""
+class STGRegressor(RegressorTask, RegressorMixin, _STG):  # type: ignore[misc]
+    """A regressor behind stochastic gates, which select its features.
 
-    _TASK = "regression"
+    Every feature is multiplied by a gate, a random number in [0, 1] that opens and closes by what
+    the network behind it needs; the expected number of open gates, times lambda, is added to the
+    loss. At prediction the gates that are selected have the value that they learnt, and the others
+    are 0.
+
+    Parameters
+    ----------
+    n_features_to_select : int or None, default None
+        So many features are selected, by one walk over lambda.
+    lam : float or "auto", default "auto"
+        Weight of the expected number of open gates, beside the mean squared error of y, which is
+        brought to mean 0 and standard deviation 1. "auto" walks over lambda and takes the size
+        that does best on a validation part.
+    validation_fraction : float, default 0.2
+        Share of the samples in the validation part.
+    size_rule, gate, sigma, hidden_layer_sizes, activation, dropout, batch_norm, body : optional
+    n_draws, noise, optimizer, learning_rate, gate_learning_rate, weight_decay : optional
+    batch_size, max_epochs, early_stopping, patience, standardize, device, n_jobs : optional
+    checkpoint, resume, progress, random_state : optional
+        As of :class:`~bitsieve.gates.STGClassifier`.
+
+    Attributes
+    ----------
+    support_, n_features_, gates_, scores_, ranking_, history_, lam_, path_ : array or number
+    best_validation_loss_, n_iter_, seed_, n_features_in_, feature_names_in_ : array or number
+        As of :class:`~bitsieve.gates.STGClassifier`.
+
+    Raises
+    ------
+    ValueError
+        In fit: where X or y are not fit for use, a parameter is out of its range, or the loss
+        becomes NaN or infinite.
+    KeyboardInterrupt
+        In fit, at Ctrl-C: fitted attributes are then those of what was learnt so far.
+
+    See Also
+    --------
+    STGClassifier : The same for classes.
+    STGCox : The same for times of events.
+    PEFSRegressor : Masks that learn without gradients.
+
+    References
+    ----------
+    .. [1] Y. Yamada, O. Lindenbaum, S. Negahban, Y. Kluger: "Feature Selection using Stochastic
+       Gates", ICML 2020.
+    .. [2] C. Louizos, M. Welling, D. P. Kingma: "Learning Sparse Neural Networks through L0
+       Regularization", ICLR 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitsieve.gates import STGRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> y = 10 * X[:, 1] - 10 * X[:, 4] + 50
+    >>> model = STGRegressor(
+    ...     lam=0.1, hidden_layer_sizes=(), learning_rate=0.05, max_epochs=60, random_state=0
+    ... ).fit(X, y)
+    >>> model.get_support(indices=True)
+    array([1, 4])
+    >>> model.score(X, y) > 0.9
+    True
+    """
 
     def __init__(
         self,
@@ -283,31 +422,3 @@ class STGRegressor(RegressorMixin, _STG):  # type: ignore[misc]
             random_state=random_state,
         )
         del self.class_weight  # of classes alone
-
-    def _make_loss(self, table: Table) -> Loss:
-        return SquaredError()
-
-    def _target(self, table: Table) -> NDArray[Any]:
-        assert table.y is not None
-        y = table.y.astype(np.float64)
-        spread = float(y.std())
-        self._y_mean = float(y.mean())
-        self._y_spread = spread if spread > 1e-10 * float(np.abs(y).max()) else 1.0
-        return ((y - self._y_mean) / self._y_spread).astype(np.float32)
-
-    def _prior(self, problem: Problem) -> NDArray[np.float64]:
-        weight = None if problem.all.weight is None else problem.all.weight.cpu().numpy()
-        return np.array([np.average(problem.all.target.cpu().numpy(), weights=weight)])
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the predicted number of each sample.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        float64 array of shape (n_samples,)
-        """
-        return self._outputs(X)[:, 0] * self._y_spread + self._y_mean
