@@ -115,7 +115,7 @@ def test_weights_move_what_is_learnt() -> None:
     weighted = STGClassifier(2, **QUICK).fit(X, y, sample_weight=np.where(y, 5.0, 1.0))
     assert even.predict(X).mean() > plain.predict(X).mean()
     assert weighted.predict(X).mean() > plain.predict(X).mean()
-    with pytest.raises(ValueError, match="(?i)sample.weight"):
+    with pytest.raises(ValueError, match=r"(?i)sample.weight"):
         STGClassifier(**QUICK).fit(X, y, sample_weight=np.zeros(200))
 
 
