@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import signal
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 torch = pytest.importorskip("torch")
 
+import bitsieve.gates._base as base  # noqa: E402
 from bitsieve.gates import STGCox  # noqa: E402
 from bitsieve.gates.survival import (  # noqa: E402
     EventKFold,
@@ -24,6 +26,7 @@ from bitsieve.gates.survival import (  # noqa: E402
     baseline_hazard,
     concordance_index,
 )
+from bitsieve.gates.training import Training  # noqa: E402
 
 BETA = np.array([1.2, 0.0, -0.8, 0.0, 0.0, 0.0, 0.0, 0.0])
 QUICK: dict[str, Any] = {"max_epochs": 50, "lam": 0.02, "random_state": 0}
@@ -218,3 +221,51 @@ def test_noise_is_rejected_on_real_data(data_dir: Any) -> None:
     assert model.support_[8], "age at diagnosis"
     assert not model.support_[9:].any()
     assert model.score(X[test], y[test]) > 0.58
+
+
+def test_the_validation_part_shares_the_events_and_keeps_groups(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = sample(n=120)
+    draw, parts = base.holdout, []
+
+    def keep(*args: Any, **options: Any) -> Any:
+        parts.append(draw(*args, **options))
+        return parts[-1]
+
+    monkeypatch.setattr(base, "holdout", keep)
+    few = {**QUICK, "max_epochs": 5, "early_stopping": True, "validation_fraction": 0.25}
+    STGCox(**few).fit(X, y)
+    event = y["event"]
+    assert parts[0][event].sum() == round(0.25 * event.sum())
+    assert parts[0][~event].sum() == round(0.25 * (~event).sum())
+    groups = np.arange(120) // 4
+    STGCox(**few).fit(X, y, groups=groups)
+    assert set(np.bincount(groups[parts[1]], minlength=30)) == {0, 4}
+
+
+def test_ctrl_c_leaves_a_model_and_a_file_to_go_on_from(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = sample(n=80)
+    few = {**QUICK, "max_epochs": 12}
+    whole = STGCox(**few).fit(X, y)
+    model = STGCox(**few, checkpoint=tmp_path, progress=False, device="cpu", n_jobs=1)
+    finish = Training._finish_epoch
+
+    def stop(training: Training) -> None:
+        finish(training)
+        if training.epoch == 5:
+            signal.raise_signal(signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Training, "_finish_epoch", stop)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    assert model.n_iter_ == 5
+    assert model.predict_survival_function(X).shape == (80, len(model.event_times_))
+    model.fit(X, y)
+    assert model.n_iter_ == 12
+    assert model.predict(X).tolist() == whole.predict(X).tolist()
+    assert model.history_["loss"].tolist() == whole.history_["loss"].tolist()
+    assert model.cumulative_baseline_hazard_.tolist() == whole.cumulative_baseline_hazard_.tolist()

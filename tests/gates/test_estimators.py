@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from typing import Any
 
@@ -17,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bitsieve._random import Random, Stream
 from bitsieve.gates import STGClassifier, STGRegressor
+from bitsieve.gates.network import GatedModule
 from bitsieve.testing import check_selector
 
 QUICK: dict[str, Any] = {
@@ -178,3 +180,52 @@ def test_finds_an_interaction(seed: int) -> None:
     y = np.sign(X[:, 0] * X[:, 1] + X[:, 2])
     model = STGClassifier(3, max_epochs=250, device="cpu", random_state=seed).fit(X, y)
     assert model.get_support(indices=True).tolist() == [0, 1, 2]
+
+
+def test_copies_are_small_and_alike() -> None:
+    X, y = _table(n=60, p=400)
+    model = STGClassifier(3, **FEW).fit(X, y > 0)
+    # Weights of the features that are not selected are not kept: 8 units a feature are 13 kB.
+    assert sum(value.nbytes for value in model._state.values()) < 1000
+    dumped = pickle.dumps(model)
+    assert len(dumped) < 60_000
+    expected = model.predict_proba(X)
+    for again in (pickle.loads(dumped), copy.deepcopy(model)):
+        assert np.array_equal(again.predict_proba(X), expected)
+        again.fit(X, y > 1)
+    assert np.array_equal(model.predict_proba(X), expected)
+
+
+def test_threads_change_no_bit_of_small_shapes() -> None:
+    X, y = _table()
+    one = STGClassifier(2, n_jobs=1, **FEW).fit(X, y > 0)
+    before = torch.get_num_threads()
+    two = STGClassifier(2, n_jobs=2, **FEW).fit(X, y > 0)
+    assert np.array_equal(two.gates_, one.gates_)
+    assert np.array_equal(two.history_["loss"], one.history_["loss"])
+    assert np.array_equal(two.predict_proba(X), one.predict_proba(X))
+    assert torch.get_num_threads() == before
+
+
+def test_gates_of_each_sample_before_a_body() -> None:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        network = GatedModule(Body(4, 3))
+        x, z = torch.randn(5, 4), torch.rand(2, 5, 4)
+    outputs = network(x, z)
+    assert outputs.shape == (2, 5, 3)
+    for draw in range(2):
+        for row in range(5):
+            one = network.body((x[row] * z[draw, row])[None])[0]
+            assert torch.allclose(outputs[draw, row], one, atol=1e-6)
+    shared = z[:, :1].expand_as(z)
+    assert torch.allclose(network(x, shared), network(x, z[:, 0]), atol=1e-6)
+
+
+@pytest.mark.slow
+@each("seed", range(3))
+def test_walks_where_the_network_could_remember_every_sample(seed: int) -> None:
+    X = Random(seed, Stream.tests).normal((200, 10))
+    y = X[:, 1] - X[:, 6] + Random(seed + 50, Stream.tests).normal(200) > 1.0
+    model = STGClassifier(2, **{**QUICK, "random_state": seed}).fit(X, y)
+    assert model.get_support(indices=True).tolist() == [1, 6]

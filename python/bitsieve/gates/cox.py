@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bitsieve._checks import check_choice, check_int
 from bitsieve.data import Table
 from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuses
+from bitsieve.gates._found import Interrupted
 from bitsieve.gates.losses import TIES, CoxPartialLikelihood, Loss
 from bitsieve.gates.stg import _STG
 from bitsieve.gates.survival import (
@@ -178,16 +179,25 @@ class STGCox(_STG):
         ------
         ValueError
             Where X or y are not fit for use, or a parameter is out of its range.
+        KeyboardInterrupt
+            At Ctrl-C: fitted attributes are then those of what was learnt so far.
         """
-        super().fit(X, y, groups=groups, **fit_params)
         weight = fit_params.get("sample_weight")
+        try:
+            super().fit(X, y, groups=groups, **fit_params)
+        except Interrupted:
+            self._learn_baseline(X, y, weight)
+            raise
+        self._learn_baseline(X, y, weight)
+        return self
+
+    def _learn_baseline(self, X: Any, y: Any, weight: Any) -> None:
         log_risk = self.predict(X)
         self.event_times_, self.cumulative_baseline_hazard_ = baseline_hazard(
             check_survival(y),
             log_risk,
             None if weight is None else np.broadcast_to(weight, log_risk.shape),
         )
-        return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithm of each sample's risk; greater is riskier.
