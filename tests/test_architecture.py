@@ -169,8 +169,6 @@ FORBIDDEN = {
 # What one file of such a room may import after all, inside functions.
 EXCUSED = {("bitsieve/search/markov.py", "scipy")}  # a sparse solver; no search needs it
 LAZY = {"matplotlib", "torch", "cupy", "dask", "polars"}
-# The room whose modules, but for its __init__, have such a package at the top.
-AT_TOP = {("gates", "torch")}
 # Names of the top level that need it.
 NEED_TORCH = {name for name, home in bitsieve._NAMES.items() if home == "bitsieve.gates"}
 HAS_TORCH = importlib.util.find_spec("torch") is not None
