@@ -21,7 +21,7 @@ from bitsieve.cli.select_options import hidden_of, lam_of
 
 SHORT = {
     "stg": ["--max-epochs", "40", "--batch-size", "8", "--learning-rate", "0.01"],
-    "pefs": ["--max-iter", "300"],
+    "pefs": ["--max-iter", "1000"],
 }
 NAMES = [method.name for method in TRAINED]
 
