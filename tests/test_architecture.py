@@ -106,6 +106,7 @@ ALLOWED = {
         "fitness",
     },
     "selectors": {
+        "_checkpoint",
         "_checks",
         "_errors",
         "_once",

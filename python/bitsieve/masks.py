@@ -401,7 +401,7 @@ class Masks:
 
     def key(self, i: int) -> bytes:
         """Return mask ``i`` as bytes: equal masks, equal keys."""
-        return bytes(self.words[i].tobytes())
+        return bytes((self.words if len(self) == 1 and i == 0 else self.words[i]).tobytes())
 
     def find(self, mask: Masks) -> int:
         """Return the place of the first mask that equals another.
@@ -429,6 +429,8 @@ class Masks:
         """
         if len(mask) != 1 or mask.n_features != self.n_features:
             raise ValueError(f"mask must be one of {self.n_features} features, got {mask!r}")
+        if self._words is not None and len(self._words) == 1:
+            return 0 if self is mask or self._words.tobytes() == mask.words.tobytes() else -1
         wanted = mask.words[0]
         if self._words is None:
             assert self.base is not None and self.indptr is not None and self.indices is not None

@@ -352,6 +352,7 @@ def _is_ended_by(table: Path, folder: Path, number: signal.Signals, strike: Any)
     said = "Stopped by SIGTERM" if number == signal.SIGTERM else "Stopped by Ctrl-C"
     assert f"{said}: these are the results so far." in " ".join(stdout.split())
     assert sorted(os.listdir(out)) == _WITHOUT_FOLDS
+    deadline = time.monotonic() + 100  # its own: a loaded machine may have used up the other one
     while time.monotonic() < deadline:
         try:
             os.killpg(process.pid, 0)

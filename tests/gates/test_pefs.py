@@ -184,7 +184,6 @@ def test_nothing_selected_is_said_and_the_shares_are_predicted() -> None:
         ({"gate_learning_rate": 0.0}, "gate_learning_rate"),
         ({"structure": "dynamic", "hidden_layer_sizes": ()}, "hidden_layer_sizes"),
         ({"structure": "dynamic", "body": torch.nn.Linear}, "structure='fixed'"),
-        ({"checkpoint": "somewhere", "body": torch.nn.Linear}, "checkpoint"),
     ],
 )
 def test_refusals(parameters: dict[str, Any], words: str) -> None:

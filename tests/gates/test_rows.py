@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 from bitsieve.gates.rows import LazyRows  # noqa: E402
 
 P, STEPS = 30, 100
-SIZES = (1, 7, 16, 33, 60, 64, 200)
+SIZES = (1, 7, 16, 33, 60, 64, 65, 200)
 
 
 def make(n_units, optimizer, decay=0.02, key=0):
@@ -52,7 +52,7 @@ def test_late_steps_have_the_bits_of_timely_ones(isa, n_units, optimizer):
     assert np.array_equal(lazy.weight, eager.weight)
 
 
-@each("n_units", (7, 60))
+@each("n_units", SIZES)
 @each("optimizer", ("adam", "sgd"))
 def test_instruction_sets_agree(n_units, optimizer):
     import bitsieve

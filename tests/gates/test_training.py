@@ -226,6 +226,7 @@ def test_early_stopping_puts_the_best_epoch_back():
         assert training.best_epoch == best + 1 == training.epoch - 4
         assert training.loss_of(training.validation) == losses[best]
         there = make(**options).run(best + 1)
+        there.network.rows.advance(there.network.rows.all)  # those not selected may owe steps
         for name, value in there.network.state_dict().items():
             assert torch.equal(training.network.state_dict()[name], value), name
         for name, value in there.gates.state_dict().items():
@@ -239,6 +240,37 @@ def test_the_best_is_put_back_where_a_limit_ends_it():
     assert training.best_epoch < 30
     best = min(training.history["validation_loss"])
     assert training.loss_of(training.validation) == best
+
+
+def test_the_best_epoch_does_not_tell_which_rows_owed_steps():
+    runs, owed = [], 0
+    for eager in (False, True):
+        training = make(kind="pefs", validated=True, patience=3, learning_rate=0.2)
+        training.gates.rate = 0.2  # masks close
+        rows = training.network.rows
+
+        def look(training, rows=rows, eager=eager):
+            nonlocal owed
+            owed += int((rows.step - rows.last).sum())
+            if eager:
+                rows.advance(rows.all)
+
+        for weight in (0.0, 0.1):  # the second begins where the best of the first was put back
+            training.weight = weight
+            training.run(30, look)
+        rows.advance(rows.all)
+        runs.append(training)
+    assert owed > 20
+    same(*runs)
+
+
+def test_samples_by_column_are_those_by_row():
+    by_row = samples(45, 0)
+    by_column = Samples(by_row.x.T.contiguous().T, by_row.target)
+    assert not by_column.x.is_contiguous()
+    one, other = make(data=by_row).run(3), make(data=by_column).run(3)
+    assert other.samples.x.is_contiguous()  # else each step would copy what is closed
+    same(one, other)
 
 
 def test_another_weight_of_the_penalty_begins_early_stopping_anew():

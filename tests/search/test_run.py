@@ -450,6 +450,22 @@ def test_cache_is_bounded():
     assert len(scorer._cache) == 4
 
 
+def test_asks_of_one_mask_share_the_cache_and_its_bound():
+    toy = Planted(planted(12), resample=False)
+    scorer = Scorer(toy, 0, "common", max_cached=4)
+    every = Masks.from_bool(np.array([[i >> f & 1 for f in range(12)] for i in range(6)], bool))
+    together = Planted(planted(12), resample=False).evaluate(every)
+    for i in (0, 1, 0, 2, 3, 3, 1):
+        np.testing.assert_array_equal(scorer.score(every[i], i, i), together[[i]])
+    assert toy.n_evaluations == 4
+    np.testing.assert_array_equal(scorer.score(every[[3, 0]], 7, 7), together[[3, 0]])
+    assert toy.n_evaluations == 4
+    for i in (4, 5, 1):  # the oldest went
+        scorer.score(every[i], 8, 9)
+    assert toy.n_evaluations == 7
+    assert len(scorer._cache) == 4
+
+
 # -- the best so far and history -------------------------------------------------------------------
 
 

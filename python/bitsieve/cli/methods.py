@@ -101,7 +101,7 @@ class Method:
         Traceback (most recent call last):
             ...
         ValueError: --max-iter is no option of --method auto (--quick, --thorough and \
---time say how much is compared): leave it out, or give --method bspsa or sls
+--time say how much is compared): leave it out, or give --method bspsa, sls or pefs
         """
         for option, value in typed.items():
             if value is None or value is False or option in self.options:

@@ -9,6 +9,9 @@
         |     |-- gate.py, bernoulli.py   what multiplies the features, and how it learns
         |     |     |-- noise.py          their random numbers
         |     |-- network.py              the layers behind it
+        |     |     |-- masked_product.py   its first layer, of open features alone
+        |     |-- optimizer.py, lazy.py   what moves the weights
+        |     |     |-- rows.py             those of the first layer when a feature opens
         |     |-- losses.py               one number for each draw
         |-- survival.py     times and events
 

@@ -82,6 +82,8 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _TASK: Any = None
     #: The first of the trainings of a fit.
     _FIRST = "training"
+    #: Parameters that end a training and change nothing before: a stored one goes on beyond.
+    _LIMITS: tuple[str, ...] = ()
     #: Whether what predicts may keep the weights of the selected features alone.
     _NARROW = True
 
@@ -278,7 +280,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             digest = hashlib.sha256(table.fingerprint().encode())
             for array in arrays:
                 digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
-            beside = ("checkpoint", "resume", "progress", "n_jobs", "random_state")
+            beside = ("checkpoint", "resume", "progress", "n_jobs", "random_state", *self._LIMITS)
             told = {k: v for k, v in self.get_params(deep=False).items() if k not in beside}
             parts = {
                 "estimator": type(self).__name__,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +14,6 @@ from bitsieve._checks import check_choice, check_int, check_number
 from bitsieve.data import Table
 from bitsieve.gates._base import Found, GatedEstimator
 from bitsieve.gates.bernoulli import BernoulliMasks
-from bitsieve.gates.checkpoint import TrainingStore
 from bitsieve.gates.device import n_threads, torch_for
 from bitsieve.gates.dynamic import DynamicMLP, StructureMasks
 from bitsieve.gates.noise import PREDICTION_STEP
@@ -28,15 +26,6 @@ __all__ = ["MaskedEstimator"]
 
 _ROWS = 4096  # samples predicted at a time
 _LEAST, _MOST = 3000, 20_000  # steps of a training whose max_iter is None
-#: Parameters that change what is learnt, beside those of the settings.
-_LEARNT = (
-    "n_features_to_select",
-    "structure",
-    "hidden_layer_sizes",
-    "activation",
-    "dropout",
-    "batch_norm",
-)
 
 
 class _DynamicArchitecture(Architecture):
@@ -56,6 +45,7 @@ class MaskedEstimator(GatedEstimator):
     """A network behind masks, and the distribution that they are drawn from."""
 
     max_epochs = None  # steps are counted
+    _LIMITS = ("max_iter",)
 
     def __init__(
         self,
@@ -199,7 +189,6 @@ class MaskedEstimator(GatedEstimator):
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
             n_draws=self.n_draws,
-            patience=self.patience if self.early_stopping else None,
         )
 
     def _architecture(self, n_outputs: int) -> Architecture:
@@ -211,46 +200,18 @@ class MaskedEstimator(GatedEstimator):
         )
 
     def _train(self, problem: Problem) -> Found:
-        if problem.held_out is None:
-            problem.settings = replace(problem.settings, patience=None)
-        training = problem.training(lam=0.0, hold_out=self._holds_out())
+        training = problem.training(lam=0.0, hold_out=self._holds_out(), stops_early=True)
         n_steps = self.max_iter
         if n_steps is None:
             n_steps = min(max(_LEAST, 30 * problem.n_features), _MOST)
-        bar = TrainingBar(self.progress, n_steps, in_steps=True, name=type(self).__name__)
-        with bar:
-            if self.checkpoint is None:
-                training.run(max_steps=n_steps, bar=bar)
-                return self._found(problem, training, 0.0)
-            store = TrainingStore(self.checkpoint, self._parts(problem), resume=bool(self.resume))
-            if self.random_state is None and store.stored_key is not None:
-                self.seed_ = problem.key = store.stored_key
-                training = problem.training(lam=0.0, hold_out=self._holds_out())
+        running = problem.running
+        store = running.store(self._FIRST)
+        if store is not None:
             store.restore(training, max_steps=n_steps)
+        with TrainingBar(running.progress, n_steps, in_steps=True, name=self._FIRST) as bar:
             training.run(max_steps=n_steps, store=store, bar=bar)
-        return self._found(problem, training, 0.0)
-
-    def _parts(self, problem: Problem) -> dict[str, object]:
-        """Return what a checkpoint is of: data and parameters; how long is no part of it."""
-        if self.body is not None:
-            raise ValueError("checkpoint cannot tell one body from another: give no body")
-        if self.random_state is None and self._holds_out():
-            raise ValueError(
-                "checkpoint with early_stopping needs random_state: the validation part is drawn "
-                "by it"
-            )
-        samples = problem.all
-        arrays = {"x": samples.x, "target": samples.target, "weight": samples.weight}
-        masks = self._make_gates(problem.n_features)
-        return {
-            **{k: None if v is None else v.cpu().numpy() for k, v in arrays.items()},
-            "held_out": problem.held_out,
-            "eps": masks.eps.numpy(),
-            "rate": masks.rate,
-            "seed": None if self.random_state is None else self.seed_,
-            "settings": repr(problem.settings),
-            **{name: repr(getattr(self, name)) for name in _LEARNT},
-        }
+        with torch_for(running.device, running.n_threads):
+            return self._found(problem, training, 0.0)
 
     def _found(self, problem: Problem, training: Training, lam: float) -> Found:
         gates, network, x = training.gates, training.network, training.samples.x
@@ -280,7 +241,7 @@ class MaskedEstimator(GatedEstimator):
                 narrowed = problem.architecture.narrowed(network, support)
                 narrow = narrowed is not None
                 state = state if narrowed is None else narrowed
-        losses = training.history["validation_loss"]
+        losses = training.history["validation_loss"] if training.validation is not None else []
         self._n_steps = training.step
         return Found(
             support,

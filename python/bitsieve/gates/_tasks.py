@@ -33,8 +33,10 @@ class ClassifierTask:
         weight = None if problem.all.weight is None else problem.all.weight.cpu().numpy()
         codes = problem.all.target.cpu().numpy()
         share = np.bincount(codes, weight, minlength=problem.loss.n_outputs).astype(np.float64)
-        log: NDArray[np.float64] = np.log(np.maximum(share, np.finfo(np.float64).tiny))
-        return log - np.log(share.sum())
+        log: NDArray[np.float64] = np.log(
+            np.maximum(share, np.finfo(np.float64).tiny) / share.sum()
+        )
+        return log
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of the classes.

@@ -135,19 +135,21 @@ class DynamicMLP(torch.nn.Module):
     def forward(self, x: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
         """Return the outputs, of shape (K, B, C), for x of shape (B, p) and masks (K, d)."""
         p = len(self.weight)
-        features, *units, layers = z.split((p, *self.hidden, z.shape[1] - p - sum(self.hidden)), 1)
+        features, *units, layers = torch.split(
+            z, [p, *self.hidden, z.shape[1] - p - sum(self.hidden)], 1
+        )
         folded = (features.T[:, :, None] * self.weight[:, None]).flatten(1)
-        h = (x @ folded).unflatten(1, (len(z), -1)) + self.bias  # (B, K, H)
-        h = self.blocks[0](h) * units[0]
+        h = ((x @ folded).view(len(x), len(z), -1) + self.bias).transpose(0, 1)  # (K, B, H)
+        h = self.blocks[0](h) * units[0][:, None]
         gate = dict(zip(skippable(self.hidden), layers.T, strict=True))
         for number in range(1, len(self.hidden)):
-            f = self.blocks[number](self.linears[number - 1](h)) * units[number]
+            f = self.blocks[number](self.linears[number - 1](h)) * units[number][:, None]
             if number in gate:
-                g = gate[number][:, None]
+                g = gate[number][:, None, None]
                 f = g * f + (1.0 - g) * h
             h = f
         outputs: torch.Tensor = self.linears[-1](h)
-        return outputs.transpose(0, 1)
+        return outputs
 
     def of_rows(self, x: torch.Tensor, batch: torch.Tensor | None, z: torch.Tensor) -> torch.Tensor:
         """See :meth:`~bitsieve.gates.network.GatedMLP.of_rows`; every column is touched."""
@@ -188,7 +190,7 @@ class DynamicMLP(torch.nn.Module):
                 linears[i].weight.copy_(source.weight[rows][:, units[n]])
                 linears[i].bias.copy_(source.bias[rows])
                 if norms:
-                    (norm,) = (m for m in self.blocks[n] if isinstance(m, CopyBatchNorm))
+                    (norm,) = (m for m in self.blocks[n].children() if isinstance(m, CopyBatchNorm))
                     state = norm.state_dict()
                     norms[i].load_state_dict(
                         {k: v[units[n]] if v.dim() else v for k, v in state.items()}

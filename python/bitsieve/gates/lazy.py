@@ -70,6 +70,11 @@ class LazyOptimizer:
             z = self._gates.at_prediction().numpy()
         self.rows.advance(np.flatnonzero(z).astype(np.int32))
 
+    def settle_all(self) -> None:
+        """See :class:`~bitsieve.gates.optimizer.Optimizer`."""
+        self._rest.settle_all()
+        self.rows.advance(self.rows.all)
+
     def state(self) -> dict[str, NDArray[Any]]:
         """See :class:`~bitsieve.gates.optimizer.Optimizer`; the weights with their steps owed."""
         found = {f"rows/{name}": array for name, array in self.rows.state().items()}

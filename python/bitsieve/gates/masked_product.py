@@ -64,7 +64,7 @@ def gated_product(
 
 class _Product(torch.autograd.Function):
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any,
         z: torch.Tensor,
         weight: torch.Tensor,
@@ -97,7 +97,7 @@ class _Product(torch.autograd.Function):
         return h
 
     @staticmethod
-    def backward(ctx: Any, d: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, d: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         rows: LazyRows = ctx.rows
         n_draws, n_units = d.shape[1:]
         d = d.contiguous()
@@ -134,14 +134,14 @@ def _pieces(gates: NDArray[np.float32], rows: LazyRows, *, is_mask: bool) -> lis
 
 
 def _pieces_of_masks(masks: NDArray[np.bool_], rows: LazyRows) -> list[_Piece]:
-    shared = masks.all(axis=0)
+    shared: NDArray[np.bool_] = np.logical_and.reduce(masks)
     if shared.all():
         return [_Piece(rows.all, None, None)]
     pieces = [_Piece(_indices(shared), None, None)]
     if len(masks) == 2:
         pieces += [_Piece(_indices(mask & ~shared), None, k) for k, mask in enumerate(masks)]
     elif len(masks) > 2:
-        others = _indices(masks.any(axis=0) & ~shared)
+        others = _indices(np.logical_or.reduce(masks) & ~shared)
         gates = masks.take(others, axis=1).astype(np.float32)
         pieces.append(_Piece(others, gates, None))
     return [piece for piece in pieces if len(piece.features)]

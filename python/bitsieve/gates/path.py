@@ -105,7 +105,8 @@ class Schedule:
 
     def lam(self, epoch: int) -> float:
         """Return lambda after so many epochs."""
-        return float(self.lams[min(np.searchsorted(self.ends, epoch, "right"), len(self.lams) - 1)])
+        stage = int(np.searchsorted(self.ends, epoch, "right"))
+        return float(self.lams[min(stage, len(self.lams) - 1)])
 
     def ends_stage(self, epoch: int) -> bool:
         """Tell whether a stage ends after so many epochs."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal
 
-import numpy as np
 import torch
 from sklearn.base import ClassifierMixin, RegressorMixin
 
@@ -131,7 +131,7 @@ class PEFSClassifier(ClassifierTask, ClassifierMixin, MaskedEstimator):  # type:
 
     def _mean_outputs(self, outputs: torch.Tensor) -> torch.Tensor:
         """Probabilities are averaged; what is returned are their logarithms."""
-        return torch.logsumexp(torch.log_softmax(outputs, dim=-1), dim=0) - np.log(len(outputs))
+        return torch.logsumexp(torch.log_softmax(outputs, dim=-1), dim=0) - math.log(len(outputs))
 
 
 class PEFSRegressor(RegressorTask, RegressorMixin, MaskedEstimator):  # type: ignore[misc]
@@ -226,3 +226,4 @@ patience, standardize, device, n_jobs, checkpoint, resume, progress, random_stat
             progress=progress,
             random_state=random_state,
         )
+        del self.class_weight  # of classes alone

@@ -52,7 +52,7 @@ class LazyRows:
         self.last = np.zeros(len(weight), np.int64)
         self._options = (optimizer, rate, decay)
         shape = tuple(weight.shape)
-        self._moments: tuple[NDArray[np.float32] | None, ...] = (
+        self._moments: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None] = (
             (np.zeros(shape, np.float32), np.zeros(shape, np.float32))
             if optimizer == "adam"
             else (None, None)
@@ -109,10 +109,6 @@ class LazyRows:
         """Drop gradients."""
         self._pending = []
         self.parameter.grad = None
-
-    def forgive(self) -> None:
-        """Take the weights as they are: no row owes a step, as when older ones were put back."""
-        self.last[:] = self.step
 
     def learn(self) -> None:
         """Make a step by the gradients there are; the other rows owe it."""

@@ -40,9 +40,12 @@ class Samples:
         return self.target[rows], None if self.weight is None else self.weight[rows]
 
     def to(self, device: torch.device) -> Samples:
-        """Return the samples on a device; themselves where they are there already."""
+        """Return the samples on a device, where those of a row lie side by side.
+
+        What is so already is not copied.
+        """
         weight = None if self.weight is None else self.weight.to(device)
-        return Samples(self.x.to(device), self.target.to(device), weight)
+        return Samples(self.x.to(device).contiguous(), self.target.to(device), weight)
 
 
 def batch_bounds(n_samples: int, batch_size: int | None) -> list[tuple[int, int]]:

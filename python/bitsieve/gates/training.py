@@ -292,11 +292,11 @@ class Training:
     def _end(self) -> None:
         """Leave the weights whole, and the best where there is one."""
         with whole():
-            self._optimizer.settle()
-            self._best.put_back()
-            rows = getattr(self.network, "rows", None)
-            if self._best.epoch and rows is not None:
-                rows.forgive()
+            if self._best.epoch:
+                self._optimizer.settle_all()  # put back weights owe no steps
+                self._best.put_back()
+            else:
+                self._optimizer.settle()
 
     def _draw(self, bar: TrainingBar) -> None:
         self._read_rows()
@@ -373,6 +373,7 @@ class Training:
         validation_loss = float(row[-1]) if self.settings.patience is not None else math.nan
         with whole():
             if validation_loss < self._best.loss:
+                self._optimizer.settle_all()
                 self._best.keep(validation_loss, self.epoch + 1)
             first = self.step - len(self._losses)
             self.epoch += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -80,7 +81,7 @@ def check_told(asked: Masks | None, masks: Masks, scores: Scores) -> Scores:
     if values.shape != (n_masks,):
         got = len(values) if values.ndim == 1 else f"shape {values.shape}"
         raise ValueError(f"tell needs one score a mask, {n_masks}, got {got}")
-    if not _core.all_finite(values):
+    if not (math.isfinite(values[0]) if n_masks == 1 else _core.all_finite(values)):
         bad = int(np.flatnonzero(~np.isfinite(values))[0])
         raise ValueError(f"scores must be finite, got {values[bad]} for mask {bad} of the ask")
     return values

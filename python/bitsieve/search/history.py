@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 __all__ = ["History"]
 
+_N_ROWS = 64  # that wait to be taken apart together, which is sooner than one by one
+
 
 class History:
     """Columns that grow; a row counts once it is whole."""
@@ -27,19 +29,30 @@ class History:
 
     def __init__(self) -> None:
         self._columns: list[array[Any]] = [array(code) for code in self.COLUMNS.values()]
-        self._length = 0
+        self._length = 0  # of the columns
+        self._rows: list[tuple[float, ...]] = []  # not in the columns yet
 
     def __len__(self) -> int:
-        return self._length
+        return self._length + len(self._rows)
 
     def append(self, row: tuple[float, ...]) -> None:
         """Add a row, in the order of ``COLUMNS``."""
-        for column, value in zip(self._columns, row, strict=True):
-            column.append(value)
-        self._length += 1
+        self._rows.append(row)
+        if len(self._rows) == _N_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        # Ctrl-C may come between any two of these lines: what is half done is done again.
+        n, rows = self._length, self._rows
+        for column, values in zip(self._columns, zip(*rows, strict=True), strict=True):
+            del column[n:]
+            column.extend(values)
+        self._length, self._rows = n + len(rows), []
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Copy the columns out by name, int64 and float64."""
+        if self._rows:
+            self._flush()
         types = {"q": np.int64, "d": np.float64}
         return {
             name: np.array(np.frombuffer(column, types[code])[: self._length])
@@ -79,4 +92,4 @@ class History:
         ):
             raise ValueError("the history holds numbers that no run writes")
         self._columns = [array(code, arrays[name].tolist()) for name, code in self.COLUMNS.items()]
-        self._length = len(self._columns[0])
+        self._length, self._rows = len(self._columns[0]), []

@@ -227,9 +227,10 @@ class StochasticLocalMaskSearch:
     def ask(self) -> Masks:
         """Return the masks of the next step: a start, or one neighbor, or N_r of them."""
         if self._asked is None:
-            random = Random(self._seed, Stream.search, lane=self._iteration)
-            of_kind, of_noise, of_ties = random.uniform(3).tolist()
             n = self._n_features
+            drawn = _core.random_uniform(self._seed, Stream.search, self._iteration, 0, 3)
+            of_kind, of_noise, of_ties = drawn.tolist()
+            random = Random(self._seed, Stream.search, lane=self._iteration, position=3)
             if self._iteration == 0 or of_kind < self._probabilities[0]:
                 start = self._restart if self._iteration else self._start
                 masks, kind = self._one(words_of_start(start, n, random)), _RESTART
@@ -243,15 +244,17 @@ class StochasticLocalMaskSearch:
         return self._asked[0]
 
     def _flipped(self, flips: NDArray[np.int64]) -> Masks:
-        words = self._mask.copy()
+        # Flips were drawn below n, and nobody else holds the arrays: nothing to check or copy.
         if len(flips) > 1:
-            # Flips were drawn below n, and nobody else holds the arrays: nothing to check or copy.
+            words = self._mask.copy()
             for array in (words, flips):
                 array.setflags(write=False)
             arrays = (words, self._indptr, flips)
             return Masks._make(self._n_features, None, *arrays, is_single=True)
-        _flip(words, int(flips[0]))
-        return Masks.from_words(words[None, :], self._n_features, copy=False)
+        row = self._mask[None, :].copy()
+        _flip(row[0], int(flips[0]))
+        row.setflags(write=False)
+        return Masks._make(self._n_features, row)
 
     def tell(self, masks: Masks, scores: Scores) -> None:
         """Take the step, by the scores of the masks of the last ask, float64 of shape (n_masks,).
@@ -264,7 +267,7 @@ class StochasticLocalMaskSearch:
         asked, kind, of_ties = self._asked or (None, 0, 0.0)
         values = check_told(asked, masks, scores)
         assert asked is not None
-        row = _core.greatest(values, of_ties)
+        row = 0 if len(values) == 1 else _core.greatest(values, of_ties)
         best = float(values[row])
         if kind != _GREEDY or self.greedy == "soft" or best > self._score:
             self._go(asked, row, best)
@@ -277,12 +280,13 @@ class StochasticLocalMaskSearch:
         """Go to a mask of an ask, and remember it where there was none better."""
         if asked.is_compact:
             assert asked.indices is not None
+            self._mask = self._mask.copy()  # it may be that of an ask, or the best
             _flip(self._mask, int(asked.indices[row]))
         else:
-            self._mask = asked.words[row].copy()
+            self._mask = asked.words[row]
         self._score = score
         if score > self._best_score and (self._admit_empty or self._mask.any()):
-            self._best_score, self._best_mask = score, self._mask.copy()
+            self._best_score, self._best_mask = score, self._mask
             self._answer = None
 
     def _adapt(self) -> None:
@@ -290,10 +294,11 @@ class StochasticLocalMaskSearch:
         now = self._iteration
         improved = self._score > self._reference
         if now > 0 and (improved or now - self._changed >= self._window):
-            self._probabilities = tuple(  # type: ignore[assignment]
-                p - alpha * p / 2.0 if improved else p + alpha * (1.0 - p)
-                for p, alpha in zip(self._probabilities, self._rates, strict=True)
-            )
+            if self._rates != (0.0, 0.0):
+                self._probabilities = tuple(  # type: ignore[assignment]
+                    p - alpha * p / 2.0 if improved else p + alpha * (1.0 - p)
+                    for p, alpha in zip(self._probabilities, self._rates, strict=True)
+                )
         elif now > 0:
             return
         self._reference, self._changed = self._score, now
@@ -374,7 +379,8 @@ class StochasticLocalMaskSearch:
 
 
 def _flip(words: NDArray[np.uint64], feature: int) -> None:
-    words[feature // 64] ^= np.uint64(1 << feature % 64)
+    view = memoryview(words.data)  # Python's own integers are sooner at one of them than numpy's
+    view[feature // 64] ^= 1 << feature % 64
 
 
 def _count(name: str, value: float, n: int) -> int:
