@@ -29,7 +29,7 @@ __all__ = ["FixedGates", "Walk", "follow"]
 
 #: Lambda as a share of the loss of a model that knows nothing: a feature that saves less than the
 #: first is never worth its gate, and none saves more than the last.
-FIRST, LAST = 1e-4, 1.0
+FIRST, LAST = 1e-3, 10.0
 #: Shares of the epochs: before lambda grows, and after the last gate closed.
 WARM, TUNED = 0.2, 0.2
 STAGES = 60
