@@ -258,6 +258,7 @@ class Walk:
         with torch.no_grad():
             value = walked.gates.value().cpu().numpy()
             everything = torch.ones_like(walked.gates.value())[None]
+            walked.network.eval()
             walked.network(walked.samples.x[:1], everything)  # no row of a layer owes a step
         # What closed in the last epoch, and is needed, has hardly less than a half.
         gates = np.where(support, np.maximum(value, 0.5), 0.0).astype(np.float32)
