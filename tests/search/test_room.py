@@ -11,7 +11,7 @@ from pathlib import Path
 import bitsieve.search
 
 ROOM = Path(bitsieve.search.__file__).parent
-OURS = {"_checkpoint", "_checks", "_core", "_errors", "_files", "_random", "_version"}
+OURS = {"_checkpoint", "_checks", "_core", "_errors", "_files", "_progress", "_random", "_version"}
 OURS |= {"masks", "search"}
 STANDARD = sys.stdlib_module_names
 

@@ -5,6 +5,7 @@ for features, and restarts; with a toy, an exhaustive search and BinarySPSA.
 from __future__ import annotations
 
 import warnings
+import zlib
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ class Gains:
     def evaluate(self, masks: Masks, seeds: Any = 0) -> np.ndarray:
         self.calls.append((len(masks), seeds))
         seeds = np.broadcast_to(np.asarray(seeds, dtype=np.uint64), len(masks))
-        noise = [np.random.default_rng([int(s), hash(masks.key(i)) % 2**32]).normal()
+        noise = [np.random.default_rng([int(s), zlib.crc32(masks.key(i))]).normal()
                  for i, s in enumerate(seeds)] if self.noise else 0.0  # fmt: skip
         return masks.to_bool() @ GAINS + self.noise * np.asarray(noise)
 

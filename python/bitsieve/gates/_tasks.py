@@ -81,7 +81,8 @@ class ClassifierTask:
         -------
         array of shape (n_samples,)
         """
-        labels: NDArray[Any] = self.classes_[self._outputs(X).argmax(axis=1)]
+        codes = self._outputs(X).argmax(axis=1)  # refuses what is not fitted
+        labels: NDArray[Any] = self.classes_[codes]
         return labels
 
 

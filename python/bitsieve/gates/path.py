@@ -251,6 +251,7 @@ class Walk:
         Without a number of features it is that behind the features that are open, as it is.
         """
         problem, walked = self.problem, self.training
+        walked.settle()  # weights of features that closed are asked for too
         scores = self.scores
         support = np.zeros(problem.n_features, dtype=bool)
         n_selected = int(walked.gates.support().sum()) if size is None else size

@@ -289,6 +289,11 @@ class Training:
         self.stop_reason = reasons
         return bool(reasons)
 
+    def settle(self) -> None:
+        """Bring every weight up to date: those of closed features may owe steps."""
+        with whole():
+            self._optimizer.settle_all()
+
     def _end(self) -> None:
         """Leave the weights whole, and the best where there is one."""
         with whole():

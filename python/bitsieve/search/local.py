@@ -228,9 +228,8 @@ class StochasticLocalMaskSearch:
         """Return the masks of the next step: a start, or one neighbor, or N_r of them."""
         if self._asked is None:
             n = self._n_features
-            drawn = _core.random_uniform(self._seed, Stream.search, self._iteration, 0, 3)
-            of_kind, of_noise, of_ties = drawn.tolist()
-            random = Random(self._seed, Stream.search, lane=self._iteration, position=3)
+            random = Random(self._seed, Stream.search, lane=self._iteration)
+            of_kind, of_noise, of_ties = random.uniform(3).tolist()
             if self._iteration == 0 or of_kind < self._probabilities[0]:
                 start = self._restart if self._iteration else self._start
                 masks, kind = self._one(words_of_start(start, n, random)), _RESTART
