@@ -229,3 +229,14 @@ def test_walks_where_the_network_could_remember_every_sample(seed: int) -> None:
     y = X[:, 1] - X[:, 6] + Random(seed + 50, Stream.tests).normal(200) > 1.0
     model = STGClassifier(2, **{**QUICK, "random_state": seed}).fit(X, y)
     assert model.get_support(indices=True).tolist() == [1, 6]
+
+
+def test_a_class_that_weighs_nothing_is_never_predicted() -> None:
+    X, y = _table()
+    weight = np.where(y > 0, 0.0, 1.0)
+    for size in (None, 2):
+        model = STGClassifier(size, lam=0.02, **{**FEW, "max_epochs": 2})
+        model.fit(X, y > 0, sample_weight=weight)
+        assert not model.predict(X).any()
+        assert np.array_equal(model.predict_proba(X), np.tile([1.0, 0.0], (len(X), 1)))
+        assert (model.decision_function(X) < 0).all()

@@ -29,10 +29,21 @@ class ClassifierTask:
         assert table.codes is not None
         return table.codes.astype(np.int64)
 
+    def _store(self, found: Any, problem: Problem) -> None:
+        super()._store(found, problem)  # type: ignore[misc]
+        #: Classes whose samples all weigh nothing: nothing is learnt of them.
+        self._absent = _shares(problem) == 0.0
+
+    def _class_outputs(self, X: Any) -> NDArray[np.float64]:
+        """Return the outputs; those of classes that weigh nothing are far below all others."""
+        outputs: NDArray[np.float64] = self._outputs(X)
+        if self._absent.any():
+            outputs = outputs.copy()
+            outputs[:, self._absent] = outputs.min(axis=1, keepdims=True) - 1e4
+        return outputs
+
     def _prior(self, problem: Problem) -> NDArray[np.float64]:
-        weight = None if problem.all.weight is None else problem.all.weight.cpu().numpy()
-        codes = problem.all.target.cpu().numpy()
-        share = np.bincount(codes, weight, minlength=problem.loss.n_outputs).astype(np.float64)
+        share = _shares(problem)
         log: NDArray[np.float64] = np.log(
             np.maximum(share, np.finfo(np.float64).tiny) / share.sum()
         )
@@ -52,7 +63,7 @@ class ClassifierTask:
         """
         from scipy.special import softmax
 
-        found: NDArray[np.float64] = softmax(self._outputs(X), axis=1)
+        found: NDArray[np.float64] = softmax(self._class_outputs(X), axis=1)
         return found
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -67,7 +78,7 @@ class ClassifierTask:
         float64 array of shape (n_samples,) for two classes, else (n_samples, n_classes)
             Above 0 the second of two is predicted, the greatest of more.
         """
-        outputs: NDArray[np.float64] = self._outputs(X)
+        outputs = self._class_outputs(X)
         return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -81,9 +92,16 @@ class ClassifierTask:
         -------
         array of shape (n_samples,)
         """
-        codes = self._outputs(X).argmax(axis=1)  # refuses what is not fitted
+        codes = self._class_outputs(X).argmax(axis=1)  # refuses what is not fitted
         labels: NDArray[Any] = self.classes_[codes]
         return labels
+
+
+def _shares(problem: Problem) -> NDArray[np.float64]:
+    """Return what the samples of each class weigh together."""
+    weight = None if problem.all.weight is None else problem.all.weight.cpu().numpy()
+    codes = problem.all.target.cpu().numpy()
+    return np.bincount(codes, weight, minlength=problem.loss.n_outputs).astype(np.float64)
 
 
 class RegressorTask:
