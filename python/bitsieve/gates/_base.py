@@ -385,11 +385,13 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         scale = self._scale.of(kept)
         outputs = np.empty((len(X), self._n_outputs))
         with torch_for(device, n_threads(self.n_jobs)), torch.no_grad():
-            network = self._network(int(kept.sum())).to(device)
-            z = torch.from_numpy(self.gates_[kept].astype(np.float32)).to(device)[None]
+            # In float64 no output depends on the samples beside it; a user's module stays as it is.
+            dtype = torch.float64 if self.body is None else torch.float32
+            network = self._network(int(kept.sum())).to(device, dtype)
+            z = torch.from_numpy(self.gates_[kept].astype(np.float32)).to(device, dtype)[None]
             for first in range(0, len(X), _BATCH):
                 rows = slice(first, first + _BATCH)
-                x = scale.apply(X[rows][:, kept]).to(device)
+                x = scale.apply(X[rows][:, kept]).to(device, dtype)
                 outputs[rows] = network(x, z)[0].cpu().numpy()
         return outputs
 
