@@ -12,6 +12,7 @@ from each import each
 pytest.importorskip("torch")
 
 import torch
+from sklearn.exceptions import ConvergenceWarning
 
 from bitsieve._random import Random, Stream
 from bitsieve.gates import STGClassifier, STGRegressor
@@ -135,3 +136,11 @@ def test_ctrl_c_keeps_what_there_is_and_goes_on_to_the_same_bits(
         assert np.array_equal(getattr(model, name), getattr(whole, name)), name
     assert np.array_equal(model.history_["loss"], whole.history_["loss"])
     assert np.array_equal(model.predict(X), whole.predict(X))
+
+
+def test_a_walk_too_short_to_close_the_gates_says_so() -> None:
+    X = Random(3, Stream.tests).normal((60, 8))
+    model = STGClassifier(2, max_epochs=3, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="8 gates are open at the end of the walk, more "):
+        model.fit(X, X[:, 1] > 0)
+    assert model.n_features_ == 2

@@ -10,6 +10,7 @@ walk.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from bitsieve.gates._found import Found, Interrupted
 from bitsieve.gates.checkpoint import TrainingStore
@@ -254,7 +256,16 @@ class Walk:
         walked.settle()  # weights of features that closed are asked for too
         scores = self.scores
         support = np.zeros(problem.n_features, dtype=bool)
-        n_selected = int(walked.gates.support().sum()) if size is None else size
+        n_open = int(walked.gates.support().sum())
+        n_selected = n_open if size is None else size
+        if n_open > n_selected:
+            warnings.warn(
+                f"{n_open} gates are open at the end of the walk, more than the {n_selected} to "
+                "select: the most open ones were taken, though the gates had not yet told them "
+                "apart; give a greater max_epochs or gate_learning_rate",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         support[np.argsort(-scores, kind="stable")[:n_selected]] = True
         with torch.no_grad():
             value = walked.gates.value().cpu().numpy()
