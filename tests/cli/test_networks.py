@@ -20,7 +20,7 @@ from bitsieve.cli.methods import TRAINED
 from bitsieve.cli.select_options import hidden_of, lam_of
 
 SHORT = {
-    "stg": ["--max-epochs", "40", "--batch-size", "8", "--learning-rate", "0.01"],
+    "stg": ["--max-epochs", "150", "--batch-size", "8", "--learning-rate", "0.03"],
     "pefs": ["--max-iter", "1000"],
 }
 NAMES = [method.name for method in TRAINED]
