@@ -36,7 +36,7 @@ class _STG(GatedEstimator):
         n_draws: int = 1,
         noise: Literal["shared", "sample"] = "shared",
         optimizer: Literal["adam", "sgd"] = "adam",
-        learning_rate: float = 1e-3,
+        learning_rate: float = 3e-3,
         gate_learning_rate: float | None = None,
         weight_decay: float = 1e-4,
         batch_size: int | None = 128,
@@ -188,7 +188,7 @@ class STGClassifier(ClassifierTask, ClassifierMixin, _STG):  # type: ignore[misc
     noise : {"shared", "sample"}, default "shared"
         Whether the samples of a batch share a draw, or each has its own.
     optimizer : {"adam", "sgd"}, default "adam"
-    learning_rate : float, default 0.001
+    learning_rate : float, default 0.003
     gate_learning_rate : float or None, default None
         That of the gates; None is ``learning_rate``.
     weight_decay : float, default 0.0001
@@ -375,7 +375,7 @@ class STGRegressor(RegressorTask, RegressorMixin, _STG):  # type: ignore[misc]
         n_draws: int = 1,
         noise: Literal["shared", "sample"] = "shared",
         optimizer: Literal["adam", "sgd"] = "adam",
-        learning_rate: float = 1e-3,
+        learning_rate: float = 3e-3,
         gate_learning_rate: float | None = None,
         weight_decay: float = 1e-4,
         batch_size: int | None = 128,
