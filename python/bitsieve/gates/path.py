@@ -40,6 +40,9 @@ __all__ = ["FixedGates", "Walk", "follow"]
 FIRST, LEAST, MOST = 1e-2, 1e-4, 10.0
 #: Shares of the epochs: to settle, to walk, and to train behind the features that were selected.
 SETTLED, WALKED, TUNED = 0.2, 0.6, 0.2
+#: While it settles the gates learn so many times as fast, up to a rate: where all close at once, as
+#: on wide data, those that are missed have to open again in time.
+HASTE, HASTY = 3.0, 1e-2
 #: What lambda can grow or fall by while it seeks a size.
 REACH = 1e3
 #: Rows of a path, at most, and epochs that the position of a gate is averaged over, as a share.
@@ -145,9 +148,7 @@ class Rows:
 
     def merged(self, other: Rows) -> Rows:
         """Return both; of a size that both have, the other's."""
-        return Rows(
-            self.n_features, None, self.rows | other.rows, self.supports | other.supports
-        )
+        return Rows(self.n_features, None, self.rows | other.rows, self.supports | other.supports)
 
     def table(self) -> dict[str, Any] | None:
         """Return the rows as columns, from many features to few; None without one."""
@@ -234,7 +235,10 @@ class Walk:
     ) -> None:
         self.problem, self._phase, self._rule, self._falls = problem, phase, rule, falls
         lam = FIRST * max(problem.loss_of_nothing(), 1e-12)
-        self.training = problem.training(lam=lam, hold_out=hold_out)
+        haste = min(HASTE, max(1.0, HASTY / problem.settings.gate_learning_rate))
+        self.training = problem.training(
+            lam=lam, hold_out=hold_out, gate_haste=haste if rule is None else 1.0
+        )
         self.scores = self._positions()
         if begin is not None:
             self.training.set_state(begin.training.state())
@@ -341,12 +345,16 @@ class Walk:
 
 
 def _hold(gates: FeatureGates) -> None:
-    """Let no gate be more open than one that is still moved: far out neither loss nor cost do."""
-    for name, most in (("mu", 0.5), ("log_alpha", 2.0), ("w", 1.0)):
+    """Let no gate be so far open or closed that it is not moved any more.
+
+    Gaussian gates (sigma = 1/2) and hard-concrete ones are open in 1 of 40 draws at the least, and
+    not wholly open in half of them at the most.
+    """
+    for name, least, most in (("mu", -1.5, 0.5), ("log_alpha", -5.0, 2.0), ("w", 0.0, 1.0)):
         parameter = getattr(gates, name, None)
         if parameter is not None:
             with torch.no_grad():
-                parameter.clamp_(max=most)
+                parameter.clamp_(least, most)
 
 
 def follow(

@@ -19,6 +19,10 @@ from bitsieve.gates.training import Settings
 __all__ = ["STGClassifier", "STGRegressor"]
 
 
+#: The range of a hard-concrete gate's parameter, as a multiple of that of a Gaussian one.
+WIDER = 3.5
+
+
 class _STG(GatedEstimator):
     def __init__(
         self,
@@ -129,11 +133,13 @@ class _STG(GatedEstimator):
 
     def _settings(self) -> Settings:
         rate = self.gate_learning_rate
+        if rate is None:
+            rate = self.learning_rate * (WIDER if self.gate == "hard_concrete" else 1.0)
         return Settings(
             batch_size=self.batch_size,
             optimizer=self.optimizer,
             learning_rate=self.learning_rate,
-            gate_learning_rate=self.learning_rate if rate is None else rate,
+            gate_learning_rate=rate,
             weight_decay=self.weight_decay,
             n_draws=self.n_draws,
             noise=self.noise,
@@ -190,7 +196,8 @@ class STGClassifier(ClassifierTask, ClassifierMixin, _STG):  # type: ignore[misc
     optimizer : {"adam", "sgd"}, default "adam"
     learning_rate : float, default 0.003
     gate_learning_rate : float or None, default None
-        That of the gates; None is ``learning_rate``.
+        That of the gates; None is ``learning_rate``, and 3.5 times that with hard-concrete gates,
+        whose parameter goes from open to closed over so many times the range.
     weight_decay : float, default 0.0001
         Of the network's weights, as L2 penalty.
     batch_size : int or None, default 128
