@@ -46,7 +46,9 @@ HASTE, HASTY = 3.0, 1e-2
 #: What lambda can grow or fall by while it seeks a size.
 REACH = 1e3
 #: Rows of a path, at most, and epochs that the position of a gate is averaged over, as a share.
-STAGES, RECENT = 60, 0.02
+STAGES, RECENT = 60, 0.1
+#: Features that are taken where a path opened none.
+USUAL = 10
 #: Between the most and the least open gate, where anything was learnt.
 TOLD_APART = 0.1
 
@@ -163,16 +165,16 @@ class Rows:
         }
 
     def best(self, rule: str) -> int:
-        """Return the size with the best loss of the validation part, one feature at least."""
+        """Return the size with the best loss of the validation part; 0 where nothing was open."""
         table = self.table()
         if table is None:
-            return 1
+            return 0
         losses = table["validation_loss"]
         if np.isnan(losses).all():
             losses = table["loss"]
         rows = np.flatnonzero(table["n_features"] > 0)
         if not len(rows):
-            return 1
+            return 0
         best = rows[int(np.argmin(losses[rows]))]
         if rule == "one_standard_error":
             allowed = losses[best] + np.nan_to_num(table["validation_error"][best])
@@ -405,6 +407,14 @@ def follow(
     ]
     rows = parts[0].merged(parts[1])
     chosen = rows.best(size_rule)
+    if not chosen:
+        chosen = min(USUAL, problem.n_features)
+        warnings.warn(
+            "no gate opened on the path over lambda, which tells nothing of the size then: "
+            f"{chosen} features are selected; give n_features_to_select or a greater max_epochs",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     found = to_size(chosen, "path over all samples", False)
     found.path = rows.table()
     if chosen in rows.rows:

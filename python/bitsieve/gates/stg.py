@@ -164,12 +164,12 @@ class STGClassifier(ClassifierTask, ClassifierMixin, _STG):  # type: ignore[misc
     Parameters
     ----------
     n_features_to_select : int or None, default None
-        So many features are selected, whatever ``lam`` is: lambda grows during one training until
-        no more are open, and the features that were open longest are taken.
+        So many features are selected, whatever ``lam`` is: during one training lambda is led to
+        where so many gates are open, and the most open ones of its last part are taken.
     lam : float or "auto", default "auto"
-        Weight of the expected number of open gates, beside the mean cross-entropy. "auto" walks
-        from small to large lambda, takes the size that does best on a validation part, and walks
-        to that size over all samples.
+        Weight of the expected number of open gates, beside the mean cross-entropy. "auto" follows
+        lambda from where few gates are open to less and to more, takes the size that does best
+        on a validation part, and selects as many over all samples.
     size_rule : {"best", "one_standard_error"}, default "best"
         Which size "auto" takes: that of the least validation loss, or the smallest within a
         standard error of it.
@@ -240,7 +240,7 @@ class STGClassifier(ClassifierTask, ClassifierMixin, _STG):  # type: ignore[misc
     gates_ : float64 array of shape (n_features,)
         At prediction; 0 where a feature is not selected.
     scores_ : float64 array of shape (n_features,)
-        How open; greater is better. After a walk, the share of it that a gate was open.
+        How open; greater is better: mu + 1/2 of a Gaussian gate, averaged over the end of a walk.
     ranking_ : int array of shape (n_features,)
         1 is the best.
     history_ : dict of str to array
@@ -249,7 +249,7 @@ class STGClassifier(ClassifierTask, ClassifierMixin, _STG):  # type: ignore[misc
     lam_ : float
         Lambda when the gates stopped learning.
     path_ : dict
-        Where lambda was walked: a row for each number of features at which a stage of one lambda
+        Where lambda was walked: a row for each number of features at which some stage of it
         ended, from many to few, as arrays ``lam, n_features, loss, validation_loss,
         validation_error, epoch`` and the Masks ``support``.
     best_validation_loss_ : float
