@@ -40,8 +40,8 @@ __all__ = ["FixedGates", "Walk", "follow"]
 FIRST, LEAST, MOST = 1e-2, 1e-4, 10.0
 #: Shares of the epochs: to settle, to walk, and to train behind the features that were selected.
 SETTLED, WALKED, TUNED = 0.2, 0.6, 0.2
-#: While it settles the gates learn so many times as fast, up to a rate: where all close at once, as
-#: on wide data, those that are missed have to open again in time.
+#: While it settles the gates learn so many times as fast, up to a rate, where features outnumber
+#: samples: all close at once then, and those that are missed have to open again in time.
 HASTE, HASTY = 3.0, 1e-2
 #: What lambda can grow or fall by while it seeks a size.
 REACH = 1e3
@@ -237,10 +237,10 @@ class Walk:
     ) -> None:
         self.problem, self._phase, self._rule, self._falls = problem, phase, rule, falls
         lam = FIRST * max(problem.loss_of_nothing(), 1e-12)
-        haste = min(HASTE, max(1.0, HASTY / problem.settings.gate_learning_rate))
-        self.training = problem.training(
-            lam=lam, hold_out=hold_out, gate_haste=haste if rule is None else 1.0
-        )
+        haste = 1.0
+        if rule is None and problem.n_features > len(problem.all):
+            haste = min(HASTE, max(1.0, HASTY / problem.settings.gate_learning_rate))
+        self.training = problem.training(lam=lam, hold_out=hold_out, gate_haste=haste)
         self.scores = self._positions()
         if begin is not None:
             self.training.set_state(begin.training.state())
