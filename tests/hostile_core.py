@@ -294,6 +294,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **k: asked().set_curvature(**k),
         {"mean": np.linspace(-1.0, 1.0, P * P)},
     ),
+    "BinarySPSA.set_total": (
+        lambda **k: _with_total(asked(), **k),
+        {"total": np.linspace(-1.0, 1.0, P)},
+    ),
     "BinarySPSA.set_state": (
         lambda **k: _go_on(asked(), k),
         {"position": np.full(P, 0.5), "iteration": 3, "mean_square": 0.5, "began": 1},
@@ -561,6 +565,12 @@ def _restart(live: Any) -> None:
     search = asked(n_select=0)
     search.restart(live)
     _go_on(search, {"position": np.full(P, 0.5), "iteration": 3, "mean_square": 0.5})
+
+
+def _with_total(search: Any, total: Any) -> Any:
+    search.set_total(total)
+    search.tell(0.5, 0.25, 0.125)
+    return search.total()
 
 
 def _go_on(search: Any, state: dict[str, Any]) -> None:
