@@ -203,9 +203,11 @@ class BinarySPSASearch:
             second_order=second_order,
         )
         if n_select == 0 and self._core.is_decided():
+            is_mask = set(self.w.tolist()) == {0.0, 1.0}
+            hint = "; a mask must be boolean: give True and False" if is_mask else ""
             raise ValueError(
                 f"no component of start is within {c} of 0.5, so no perturbation could change a "
-                "mask: bring the start nearer to 0.5, or raise c"
+                f"mask: bring the start nearer to 0.5, or raise c{hint}"
             )
         self._parameters: dict[str, float | int | str] = {
             "c": c,
