@@ -1,18 +1,24 @@
-"""From many features to few: one warm walk over the weight of the gates' penalty.
+"""How many features: lambda, the weight of the gates' penalty, is moved while the network learns.
 
-Every gate starts open and is held so until the network has learnt behind it. The weight, lambda,
-starts where almost nothing is too small to be worth its gate, and grows until no feature is worth
-it: gates close one after the other, and the network goes on learning behind those that are open. A
-*row* of the path is the end of a stage of one lambda; its size is always smaller than that of the
-row before. What was open longest is selected, so that any number of features can be had of one
-walk.
+A training first *settles* at a lambda at which only features that matter on their own open: what
+hardly helps closes, and what helps opens again, since noise keeps trying the gates that are
+closed. From there lambda goes on, warm::
+
+    settle --+--> seek: up while more gates are open than are asked for, down while fewer are
+             |
+             +--> fewer: up, until no gate is open  --+--> path: a row for each number of
+             '--> more: down, from the same state   --'    features, with its loss
+
+To begin with so few and let others in is what makes it work on wide data: where thousands are open
+a network that knows all samples by heart needs none of them, and cannot tell which to keep.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,12 +35,25 @@ from bitsieve.masks import Masks
 
 __all__ = ["FixedGates", "Walk", "follow"]
 
-#: Lambda as a share of the loss of a model that knows nothing: a feature that saves less than the
-#: first is never worth its gate, and none saves more than the last.
-FIRST, LAST = 1e-3, 10.0
-#: Shares of the epochs: before lambda grows, and after the last gate closed.
-WARM, TUNED = 0.2, 0.2
-STAGES = 60
+#: Lambda where a training settles, and where a path ends on either side, as shares of the loss of
+#: a model that knows nothing.
+FIRST, LEAST, MOST = 1e-2, 1e-4, 10.0
+#: Shares of the epochs: to settle, to walk, and to train behind the features that were selected.
+SETTLED, WALKED, TUNED = 0.2, 0.6, 0.2
+#: While it settles the gates learn so many times as fast, up to a rate: where all close at once, as
+#: on wide data, those that are missed have to open again in time.
+HASTE, HASTY = 3.0, 1e-2
+#: What lambda can grow or fall by while it seeks a size.
+REACH = 1e3
+#: Rows of a path, at most, and epochs that the position of a gate is averaged over, as a share.
+STAGES, RECENT = 60, 0.1
+#: Features that are taken where a path opened none.
+USUAL = 10
+#: Between the most and the least open gate, where anything was learnt.
+TOLD_APART = 0.1
+
+#: From lambda and the number of open gates to the next lambda.
+Rule = Callable[[float, int], float]
 
 
 class FixedGates(FeatureGates):
@@ -72,169 +91,84 @@ class FixedGates(FeatureGates):
         return self.values
 
 
-@dataclass(frozen=True, eq=False)
-class Schedule:
-    """Lambda by epochs: the least one for a while, then stages of growing ones.
-
-    Attributes
-    ----------
-    n_warm : int
-        Epochs before lambda grows.
-    ends : int array of shape (n_stages,)
-        Epochs after which each stage ends; the first is ``n_warm``.
-    lams : float array of shape (n_stages,)
-    """
-
-    n_warm: int
-    ends: NDArray[np.int64]
-    lams: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, problem: Problem) -> Schedule:
-        """Return that of a problem, from its epochs and from the loss of knowing nothing."""
-        n_warm = max(1, round(WARM * problem.max_epochs))
-        n_walked = max(1, round((1.0 - WARM - TUNED) * problem.max_epochs))
-        n_stages = min(STAGES, n_walked)
-        ends = n_warm + np.round(np.linspace(0, n_walked, n_stages + 1)).astype(np.int64)
-        unit = max(problem.loss_of_nothing(), 1e-12)
-        lams = unit * np.geomspace(FIRST, LAST, n_stages + 1)
-        return cls(n_warm, ends, lams)
-
-    @property
-    def n_epochs(self) -> int:
-        """Epochs of the whole walk."""
-        return int(self.ends[-1])
-
-    def lam(self, epoch: int) -> float:
-        """Return lambda after so many epochs."""
-        stage = int(np.searchsorted(self.ends, epoch, "right"))
-        return float(self.lams[min(stage, len(self.lams) - 1)])
-
-    def ends_stage(self, epoch: int) -> bool:
-        """Tell whether a stage ends after so many epochs."""
-        return bool(np.isin(epoch, self.ends))
+def _epochs(problem: Problem, share: float) -> int:
+    return max(1, round(share * problem.max_epochs))
 
 
-class Walk:
-    """One walk from small to large lambda.
+def seek(size: int, n_epochs: int) -> Rule:
+    """Return the rule that leads to a number of open gates within so many epochs."""
+    most = math.log(REACH) / n_epochs
+
+    def rule(lam: float, n_open: int) -> float:
+        error = math.log(max(n_open, 0.5) / size)
+        return lam * math.exp(most * min(max(error, -1.0), 1.0))
+
+    return rule
+
+
+def steady(factor: float, n_epochs: int) -> Rule:
+    """Return the rule that multiplies lambda by a factor over so many epochs."""
+    step = factor ** (1.0 / n_epochs)
+    return lambda lam, n_open: lam * step
+
+
+@dataclass
+class Rows:
+    """The rows of a path: one for each number of open gates.
 
     Parameters
     ----------
-    problem : Problem
-    size : int or None
-        It ends where so many features are open at most; None walks on until none is.
-    hold_out : bool
-        Leave the validation part out, and measure each row on it.
-    phase : str, default "path"
-        What it is called beside other trainings of the fit.
-
-    Attributes
-    ----------
-    training : Training
-    scores : float64 array of shape (n_features,)
-        How long each gate was open, as a share of the walk, with its position among ties.
+    n_features : int
+    falls : bool or None
+        Whether the sizes only fall, or only rise; None keeps the last row of each size.
     """
 
-    def __init__(
-        self, problem: Problem, size: int | None, *, hold_out: bool, phase: str = "path"
-    ) -> None:
-        self.problem, self.size, self._phase = problem, size, phase
-        self.training = problem.training(lam=0.0, hold_out=hold_out)
-        self._schedule = Schedule.of(problem)
-        _move(self.training.gates, open_all=True)
-        self._last_open = np.zeros(problem.n_features, np.int64)
-        self._rows: list[tuple[float, int, float, float, float, int]] = []
-        self._supports: list[NDArray[np.bool_]] = []
-        self._store: TrainingStore | None = None
+    n_features: int
+    falls: bool | None = None
+    rows: dict[int, tuple[float, int, float, float, float, int]] = field(default_factory=dict)
+    supports: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
 
-    def run(self, *, narrow: bool) -> Walk:
-        """Walk to the end; ``narrow`` is of what Ctrl-C leaves."""
-        training, phase = self.training, self._phase
-        training.weight = self._schedule.lam(0)
-        self._store = self.problem.running.store(phase)
-        if self._store is not None and self._store.restore(
-            training, max_epochs=self._schedule.n_epochs
-        ):
-            self._set_state(self._store.beside)
-        self._hold_gates(training.epoch)
-        try:
-            self.problem.run(training, phase, self._schedule.n_epochs, self._look, self._store)
-        except KeyboardInterrupt as stop:
-            raise Interrupted(self.found(narrow=narrow)) from stop
-        return self
-
-    def _set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
-        if not state:  # it was stored before the first epoch ended
-            return
-        self._last_open = np.array(state["last_open"])
-        self._rows = [(a, int(b), c, d, e, int(f)) for a, b, c, d, e, f in state["rows"].tolist()]
-        p = self.problem.n_features
-        packed = state["supports"]
-        self._supports = [np.unpackbits(row, count=p).astype(bool) for row in packed]
-
-    def _look(self, training: Training) -> bool:
-        """Note what is open after an epoch, and set the next lambda; True ends the walk."""
-        epoch = training.epoch
-        self._hold_gates(epoch)
-        # Far out neither the loss nor the penalty would move them any more.
-        _move(training.gates, open_all=False)
-        is_open = training.gates.support()
-        self._last_open[is_open] = epoch
-        n_open = int(is_open.sum())
-        is_over = epoch >= self._schedule.n_warm and n_open <= (self.size or 0)
-        if self._schedule.ends_stage(epoch) or is_over:
-            self._row(is_open, n_open)
-        if not is_over:
-            training.weight = self._schedule.lam(epoch)
-        if self._store is not None:
-            n_bytes = -(-self.problem.n_features // 8)
-            packed = [np.packbits(support) for support in self._supports]
-            self._store.beside = {
-                "last_open": self._last_open.copy(),
-                "rows": np.array(self._rows, np.float64).reshape(-1, 6),
-                "supports": np.array(packed, np.uint8).reshape(-1, n_bytes),
-            }
-        return is_over
-
-    def _hold_gates(self, epoch: int) -> None:
-        """Let gates learn when the network has: before, its weights' signs are those of chance."""
-        for parameter in self.training.gates.parameters():
-            parameter.requires_grad_(epoch >= self._schedule.n_warm)
-
-    def _row(self, is_open: NDArray[np.bool_], n_open: int) -> None:
-        training = self.training
-        if self._rows and (n_open > self._rows[-1][1] or training.epoch == self._rows[-1][5]):
-            return
-        if self._rows and n_open == self._rows[-1][1]:
-            self._rows.pop()
-            self._supports.pop()
-        loss, error = self.problem.loss_and_error(training)
-        self._rows.append(
-            (training.weight, n_open, training.history["loss"][-1], loss, error, training.epoch)
+    def add(self, training: Training, problem: Problem) -> None:
+        """Add what is open, unless the size goes back to one before the last."""
+        support = training.gates.support()
+        size = int(support.sum())
+        goes_back = {True: size > min(self.rows, default=size), None: False}.get(
+            self.falls, size < max(self.rows, default=size)
         )
-        self._supports.append(is_open)
+        if goes_back:
+            return
+        loss, error = problem.loss_and_error(training)
+        self.rows[size] = (
+            training.weight,
+            size,
+            training.history["loss"][-1],
+            loss,
+            error,
+            training.epoch,
+        )
+        self.supports[size] = support
 
-    @property
-    def scores(self) -> NDArray[np.float64]:
-        """See the class."""
-        with torch.no_grad():
-            position = self.training.gates.position().double().cpu().numpy()
-        among = (1.0 + position / (1.0 + np.abs(position))) / 2.0  # in (0, 1)
-        scores: NDArray[np.float64] = (self._last_open + among) / (self.training.epoch + 1)
-        return scores
+    def merged(self, other: Rows) -> Rows:
+        """Return both; of a size that both have, the other's."""
+        return Rows(self.n_features, None, self.rows | other.rows, self.supports | other.supports)
 
-    def table(self) -> dict[str, Any]:
-        """Return the rows as columns: ``lam, n_features, loss, validation_loss, ...``."""
-        columns = [np.array(column) for column in zip(*self._rows, strict=True)]
+    def table(self) -> dict[str, Any] | None:
+        """Return the rows as columns, from many features to few; None without one."""
+        if not self.rows:
+            return None
+        sizes = sorted(self.rows, reverse=True)
         names = ("lam", "n_features", "loss", "validation_loss", "validation_error", "epoch")
+        columns = zip(*(self.rows[size] for size in sizes), strict=True)
         return {
-            **dict(zip(names, columns, strict=True)),
-            "support": Masks.from_bool(np.array(self._supports)),
+            **{name: np.array(column) for name, column in zip(names, columns, strict=True)},
+            "support": Masks.from_bool(np.array([self.supports[size] for size in sizes])),
         }
 
-    def best_row(self, rule: str) -> int:
-        """Return the row to stop at: the best by the validation part, with one feature at least."""
+    def best(self, rule: str) -> int:
+        """Return the size with the best loss of the validation part; 0 where nothing was open."""
         table = self.table()
+        if table is None:
+            return 0
         losses = table["validation_loss"]
         if np.isnan(losses).all():
             losses = table["loss"]
@@ -242,34 +176,140 @@ class Walk:
         if not len(rows):
             return 0
         best = rows[int(np.argmin(losses[rows]))]
-        if rule == "best":
-            return int(best)
-        allowed = losses[best] + np.nan_to_num(table["validation_error"][best])
-        return int(rows[losses[rows] <= allowed][-1])
+        if rule == "one_standard_error":
+            allowed = losses[best] + np.nan_to_num(table["validation_error"][best])
+            best = rows[losses[rows] <= allowed][-1]
+        return int(table["n_features"][best])
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return what a checkpoint holds."""
+        n_bytes = -(-self.n_features // 8)
+        packed = [np.packbits(self.supports[size]) for size in self.rows]
+        return {
+            "rows": np.array(list(self.rows.values()), np.float64).reshape(-1, 6),
+            "supports": np.array(packed, np.uint8).reshape(-1, n_bytes),
+        }
+
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on as the one that gave the state."""
+        found = [(a, int(b), c, d, e, int(f)) for a, b, c, d, e, f in state["rows"].tolist()]
+        bits = [np.unpackbits(row, count=self.n_features).astype(bool) for row in state["supports"]]
+        self.rows = {row[1]: row for row in found}
+        self.supports = {row[1]: support for row, support in zip(found, bits, strict=True)}
+
+
+class Walk:
+    """A stretch of training over which lambda follows a rule.
+
+    Parameters
+    ----------
+    problem : Problem
+    phase : str
+        What it is called beside other trainings of the fit.
+    n_epochs : int
+    hold_out : bool
+        Leave the validation part out, and measure each row on it.
+    rule : callable or None, default None
+        None keeps lambda.
+    begin : Walk or None, default None
+        One at whose end it begins.
+    falls : bool or None, default None
+        Whether the sizes of its rows only fall, or only rise.
+
+    Attributes
+    ----------
+    training : Training
+    rows : Rows
+    scores : float64 array of shape (n_features,)
+        Positions of the gates, averaged over the last epochs.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        phase: str,
+        n_epochs: int,
+        *,
+        hold_out: bool,
+        rule: Rule | None = None,
+        begin: Walk | None = None,
+        falls: bool | None = None,
+    ) -> None:
+        self.problem, self._phase, self._rule, self._falls = problem, phase, rule, falls
+        lam = FIRST * max(problem.loss_of_nothing(), 1e-12)
+        haste = min(HASTE, max(1.0, HASTY / problem.settings.gate_learning_rate))
+        self.training = problem.training(
+            lam=lam, hold_out=hold_out, gate_haste=haste if rule is None else 1.0
+        )
+        self.scores = self._positions()
+        if begin is not None:
+            self.training.set_state(begin.training.state())
+            self.scores = begin.scores
+        self._first = self.training.epoch
+        self._end = self._first + n_epochs
+        self._stage = max(1, n_epochs // STAGES)
+        self.rows = Rows(problem.n_features, falls)
+        self._store: TrainingStore | None = None
+
+    def run(self, *, narrow: bool) -> Walk:
+        """Walk to the end; ``narrow`` is of what Ctrl-C leaves."""
+        self._store = self.problem.running.store(self._phase)
+        if self._store is not None and self._store.restore(self.training, max_epochs=self._end):
+            state = self._store.beside
+            if state:  # none was stored before the first epoch ended
+                self.rows.set_state(state)
+                self.scores = np.array(state["scores"])
+        try:
+            self.problem.run(self.training, self._phase, self._end, self._look, self._store)
+        except KeyboardInterrupt as stop:
+            raise Interrupted(self.found(narrow=narrow)) from stop
+        return self
+
+    def _positions(self) -> NDArray[np.float64]:
+        with torch.no_grad():
+            found: NDArray[np.float64] = self.training.gates.position().double().cpu().numpy()
+        return found
+
+    def _look(self, training: Training) -> bool:
+        """Note what is open after an epoch, and set the next lambda; True ends the walk."""
+        epoch = training.epoch - self._first
+        _hold(training.gates)
+        share = 1.0 / max(1, round(RECENT * self.problem.max_epochs))
+        self.scores = self.scores + share * (self._positions() - self.scores)
+        n_open = int(training.gates.selected().sum())
+        is_over = self._falls is True and n_open == 0
+        if self._rule is not None:
+            if epoch % self._stage == 0 or training.epoch == self._end or is_over:
+                self.rows.add(training, self.problem)
+            training.weight = self._rule(training.weight, n_open)
+        if self._store is not None:
+            self._store.beside = {"scores": self.scores, **self.rows.state()}
+        return is_over
 
     def found(self, size: int | None = None, *, narrow: bool) -> Found:
-        """Return the network behind the features that were open longest, learnt on.
+        """Return the network behind the most open features, learnt on.
 
         Without a number of features it is that behind the features that are open, as it is.
         """
         problem, walked = self.problem, self.training
         walked.settle()  # weights of features that closed are asked for too
-        scores = self.scores
-        support = np.zeros(problem.n_features, dtype=bool)
-        n_open = int(walked.gates.support().sum())
-        n_selected = n_open if size is None else size
-        if n_open > n_selected:
-            warnings.warn(
-                f"{n_open} gates are open at the end of the walk, more than the {n_selected} to "
-                "select: the most open ones were taken, though the gates had not yet told them "
-                "apart; give a greater max_epochs or gate_learning_rate",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        support[np.argsort(-scores, kind="stable")[:n_selected]] = True
+        is_open = walked.gates.support()
+        n_open = int(is_open.sum())
+        support = is_open
+        if size is not None:
+            support = np.zeros(problem.n_features, dtype=bool)
+            support[np.argsort(-self.scores, kind="stable")[:size]] = True
+            if n_open > 2 * size + 1 or (size < len(support) and np.ptp(self.scores) < TOLD_APART):
+                warnings.warn(
+                    f"the walk was too short to tell the gates apart: {n_open} are open at its end "
+                    f"and {size} to select; the most open ones were taken; give a greater "
+                    "max_epochs or gate_learning_rate",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
         with torch.no_grad():
             value = walked.gates.value().cpu().numpy()
-        # What closed in the last epoch, and is needed, has hardly less than a half.
+        # What is selected and closed just now, and is needed, has hardly less than a half.
         gates = np.where(support, np.maximum(value, 0.5), 0.0).astype(np.float32)
         lam = walked.weight
         state = problem.architecture.narrowed(walked.network, support) if narrow else None
@@ -283,9 +323,8 @@ class Walk:
         )
         stopped: KeyboardInterrupt | None = None
         if size is not None:
-            n_epochs = max(1, round(TUNED * problem.max_epochs))
             try:
-                problem.run(tuned, f"{self._phase}, {size} features", n_epochs)
+                problem.run(tuned, f"{self._phase}, {size} features", _epochs(problem, TUNED))
             except KeyboardInterrupt as stop:
                 stopped = stop
         history = {name: walked.history[name] + tuned.history[name] for name in walked.history}
@@ -293,27 +332,31 @@ class Walk:
         found = Found(
             support,
             gates,
-            scores,
+            self.scores,
             tuned.network.state_dict(),
             is_narrow,
             history,
             walked.epoch + tuned.epoch,
             lam,
             min(losses) if losses else float("nan"),
-            self.table() if self._rows else None,
+            self.rows.table(),
         )
         if stopped is not None:
             raise Interrupted(found) from stopped
         return found
 
 
-def _move(gates: FeatureGates, *, open_all: bool) -> None:
-    """Let every gate be as open as one can be that is still moved; or those that are more."""
-    for name, most in (("mu", 0.5), ("log_alpha", 2.0), ("w", 1.0)):
+def _hold(gates: FeatureGates) -> None:
+    """Let no gate be so far open or closed that it is not moved any more.
+
+    Gaussian gates (sigma = 1/2) and hard-concrete ones are open in 1 of 40 draws at the least, and
+    not wholly open in half of them at the most.
+    """
+    for name, least, most in (("mu", -1.5, 0.5), ("log_alpha", -5.0, 2.0), ("w", 0.0, 1.0)):
         parameter = getattr(gates, name, None)
         if parameter is not None:
             with torch.no_grad():
-                parameter.fill_(most) if open_all else parameter.clamp_(max=most)
+                parameter.clamp_(least, most)
 
 
 def follow(
@@ -336,19 +379,44 @@ def follow(
     -------
     Found
     """
+    settled, walked = _epochs(problem, SETTLED), _epochs(problem, WALKED)
+
+    def to_size(m: int, phase: str, hold_out: bool) -> Found:
+        begin = Walk(problem, phase, settled, hold_out=hold_out).run(narrow=narrow)
+        rule = seek(m, walked)
+        walk = Walk(problem, f"{phase} to {m}", walked, hold_out=hold_out, rule=rule, begin=begin)
+        return walk.run(narrow=narrow).found(m, narrow=narrow)
+
     if size is not None:
-        hold_out = problem.held_out is not None
-        walk = Walk(problem, size, hold_out=hold_out).run(narrow=narrow)
-        return walk.found(size, narrow=narrow)
-    first = Walk(problem, None, hold_out=True).run(narrow=narrow)
-    row = first.best_row(size_rule)
-    path = first.table()
-    chosen = max(1, int(path["n_features"][row]))
-    found = (
-        Walk(problem, chosen, hold_out=False, phase="path over all samples")
+        return to_size(size, "path", problem.held_out is not None)
+    begin = Walk(problem, "path", settled, hold_out=True).run(narrow=narrow)
+    half = max(1, walked // 2)
+    parts = [
+        Walk(
+            problem,
+            f"path, {name}",
+            half,
+            hold_out=True,
+            rule=steady(end / FIRST, half),
+            begin=begin,
+            falls=falls,
+        )
         .run(narrow=narrow)
-        .found(chosen, narrow=narrow)
-    )
-    found.path = path
-    found.validation_loss = float(path["validation_loss"][row])
+        .rows
+        for name, end, falls in (("more", LEAST, False), ("fewer", MOST, True))
+    ]
+    rows = parts[0].merged(parts[1])
+    chosen = rows.best(size_rule)
+    if not chosen:
+        chosen = min(USUAL, problem.n_features)
+        warnings.warn(
+            "no gate opened on the path over lambda, which tells nothing of the size then: "
+            f"{chosen} features are selected; give n_features_to_select or a greater max_epochs",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    found = to_size(chosen, "path over all samples", False)
+    found.path = rows.table()
+    if chosen in rows.rows:
+        found.validation_loss = float(rows.rows[chosen][3])
     return found

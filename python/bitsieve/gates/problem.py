@@ -206,14 +206,20 @@ class Problem:
         """Columns of the samples."""
         return int(self.all.x.shape[1])
 
-    def training(self, *, lam: float, hold_out: bool, stops_early: bool = False) -> Training:
-        """Return an untrained training over all samples, or over those that are not held out."""
+    def training(
+        self, *, lam: float, hold_out: bool, stops_early: bool = False, gate_haste: float = 1.0
+    ) -> Training:
+        """Return an untrained training over all samples, or over those that are not held out.
+
+        ``gate_haste`` multiplies the learning rate of the gates.
+        """
         return self._training(
             self.make_gates(self.n_features),
             self.architecture.build(self.n_features, self.key),
             lam,
             hold_out,
             stops_early,
+            gate_haste=gate_haste,
         )
 
     def fixed_training(
@@ -236,6 +242,7 @@ class Problem:
         hold_out: bool,
         stops_early: bool,
         kept: NDArray[np.bool_] | None = None,
+        gate_haste: float = 1.0,
     ) -> Training:
         samples, validation = self.all, None
         if kept is not None and not kept.all():
@@ -253,7 +260,11 @@ class Problem:
             network,
             self.loss,
             samples,
-            replace(self.settings, patience=patience),
+            replace(
+                self.settings,
+                patience=patience,
+                gate_learning_rate=gate_haste * self.settings.gate_learning_rate,
+            ),
             self.key,
             validation=validation,
             weight=lam,

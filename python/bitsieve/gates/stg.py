@@ -19,6 +19,10 @@ from bitsieve.gates.training import Settings
 __all__ = ["STGClassifier", "STGRegressor"]
 
 
+#: The range of a hard-concrete gate's parameter, as a multiple of that of a Gaussian one.
+WIDER = 3.5
+
+
 class _STG(GatedEstimator):
     def __init__(
         self,
@@ -36,7 +40,7 @@ class _STG(GatedEstimator):
         n_draws: int = 1,
         noise: Literal["shared", "sample"] = "shared",
         optimizer: Literal["adam", "sgd"] = "adam",
-        learning_rate: float = 1e-3,
+        learning_rate: float = 3e-3,
         gate_learning_rate: float | None = None,
         weight_decay: float = 1e-4,
         batch_size: int | None = 128,
@@ -129,11 +133,13 @@ class _STG(GatedEstimator):
 
     def _settings(self) -> Settings:
         rate = self.gate_learning_rate
+        if rate is None:
+            rate = self.learning_rate * (WIDER if self.gate == "hard_concrete" else 1.0)
         return Settings(
             batch_size=self.batch_size,
             optimizer=self.optimizer,
             learning_rate=self.learning_rate,
-            gate_learning_rate=self.learning_rate if rate is None else rate,
+            gate_learning_rate=rate,
             weight_decay=self.weight_decay,
             n_draws=self.n_draws,
             noise=self.noise,
@@ -158,12 +164,12 @@ class STGClassifier(ClassifierTask, ClassifierMixin, _STG):  # type: ignore[misc
     Parameters
     ----------
     n_features_to_select : int or None, default None
-        So many features are selected, whatever ``lam`` is: lambda grows during one training until
-        no more are open, and the features that were open longest are taken.
+        So many features are selected, whatever ``lam`` is: during one training lambda is led to
+        where so many gates are open, and the most open ones of its last part are taken.
     lam : float or "auto", default "auto"
-        Weight of the expected number of open gates, beside the mean cross-entropy. "auto" walks
-        from small to large lambda, takes the size that does best on a validation part, and walks
-        to that size over all samples.
+        Weight of the expected number of open gates, beside the mean cross-entropy. "auto" follows
+        lambda from where few gates are open to less and to more, takes the size that does best
+        on a validation part, and selects as many over all samples.
     size_rule : {"best", "one_standard_error"}, default "best"
         Which size "auto" takes: that of the least validation loss, or the smallest within a
         standard error of it.
@@ -188,9 +194,10 @@ class STGClassifier(ClassifierTask, ClassifierMixin, _STG):  # type: ignore[misc
     noise : {"shared", "sample"}, default "shared"
         Whether the samples of a batch share a draw, or each has its own.
     optimizer : {"adam", "sgd"}, default "adam"
-    learning_rate : float, default 0.001
+    learning_rate : float, default 0.003
     gate_learning_rate : float or None, default None
-        That of the gates; None is ``learning_rate``.
+        That of the gates; None is ``learning_rate``, and 3.5 times that with hard-concrete gates,
+        whose parameter goes from open to closed over so many times the range.
     weight_decay : float, default 0.0001
         Of the network's weights, as L2 penalty.
     batch_size : int or None, default 128
@@ -233,7 +240,7 @@ class STGClassifier(ClassifierTask, ClassifierMixin, _STG):  # type: ignore[misc
     gates_ : float64 array of shape (n_features,)
         At prediction; 0 where a feature is not selected.
     scores_ : float64 array of shape (n_features,)
-        How open; greater is better. After a walk, the share of it that a gate was open.
+        How open; greater is better: mu + 1/2 of a Gaussian gate, averaged over the end of a walk.
     ranking_ : int array of shape (n_features,)
         1 is the best.
     history_ : dict of str to array
@@ -242,7 +249,7 @@ class STGClassifier(ClassifierTask, ClassifierMixin, _STG):  # type: ignore[misc
     lam_ : float
         Lambda when the gates stopped learning.
     path_ : dict
-        Where lambda was walked: a row for each number of features at which a stage of one lambda
+        Where lambda was walked: a row for each number of features at which some stage of it
         ended, from many to few, as arrays ``lam, n_features, loss, validation_loss,
         validation_error, epoch`` and the Masks ``support``.
     best_validation_loss_ : float
@@ -375,7 +382,7 @@ class STGRegressor(RegressorTask, RegressorMixin, _STG):  # type: ignore[misc]
         n_draws: int = 1,
         noise: Literal["shared", "sample"] = "shared",
         optimizer: Literal["adam", "sgd"] = "adam",
-        learning_rate: float = 1e-3,
+        learning_rate: float = 3e-3,
         gate_learning_rate: float | None = None,
         weight_decay: float = 1e-4,
         batch_size: int | None = 128,
