@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import signal
 import warnings
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from sklearn.base import clone  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
 from bitsieve.gates import PEFSClassifier, PEFSRegressor  # noqa: E402
+from bitsieve.gates.training import Training  # noqa: E402
 
 QUICK: dict[str, Any] = {
     "hidden_layer_sizes": (16,),
@@ -122,6 +124,38 @@ def test_a_training_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     # Another eps is another training.
     PEFSClassifier(max_iter=14, eps=0.5, checkpoint=tmp_path, **QUICK).fit(X, y)
     assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.parametrize("options", [{}, {"predict_by": "average"}, {"structure": "dynamic"}])
+def test_what_was_learnt_before_an_interrupt_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    X, y = task(2)
+    kept = {**QUICK, **options, "eps": 0.3, "device": "cpu", "progress": False, "n_jobs": 1}
+    whole = PEFSClassifier(**kept, max_iter=60).fit(X, y)
+    step = Training._step
+
+    def step_and_stop(training: Training) -> None:
+        step(training)
+        if training.step % 25 == 0:
+            signal.raise_signal(signal.SIGINT)
+
+    model = PEFSClassifier(**kept, max_iter=60, checkpoint=tmp_path / "stored")
+    for n_steps in (25, 50):
+        with monkeypatch.context() as patch:
+            patch.setattr(Training, "_step", step_and_stop)
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(X, y)
+        so_far = PEFSClassifier(**kept, max_iter=n_steps).fit(X, y)
+        assert model.n_iter_ == n_steps
+        for name in ("theta_", "support_", "gates_", "ranking_"):
+            np.testing.assert_array_equal(getattr(model, name), getattr(so_far, name), name)
+        np.testing.assert_array_equal(model.predict_proba(X), so_far.predict_proba(X))
+        assert model.history_["loss"].tolist() == so_far.history_["loss"].tolist()
+    model.fit(X, y)
+    assert model.n_iter_ == 60
+    np.testing.assert_array_equal(model.theta_, whole.theta_)
+    np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
 
 
 def test_averages_are_means_of_probabilities_and_asked_for_before_fit() -> None:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bitsieve._checks import check_choice, check_int, check_number
 from bitsieve.data import Table
 from bitsieve.gates._base import Found, GatedEstimator
+from bitsieve.gates._found import Interrupted
 from bitsieve.gates.bernoulli import BernoulliMasks
 from bitsieve.gates.device import n_threads, torch_for
 from bitsieve.gates.dynamic import DynamicMLP, StructureMasks
@@ -208,10 +209,17 @@ class MaskedEstimator(GatedEstimator):
         store = running.store(self._FIRST)
         if store is not None:
             store.restore(training, max_steps=n_steps)
+        stopped: KeyboardInterrupt | None = None
         with TrainingBar(running.progress, n_steps, in_steps=True, name=self._FIRST) as bar:
-            training.run(max_steps=n_steps, store=store, bar=bar)
+            try:
+                training.run(max_steps=n_steps, store=store, bar=bar)
+            except KeyboardInterrupt as stop:
+                stopped = stop
         with torch_for(running.device, running.n_threads):
-            return self._found(problem, training, 0.0)
+            found = self._found(problem, training, 0.0)
+        if stopped is not None:
+            raise Interrupted(found) from stopped
+        return found
 
     def _found(self, problem: Problem, training: Training, lam: float) -> Found:
         gates, network, x = training.gates, training.network, training.samples.x
