@@ -196,6 +196,14 @@ def test_a_dynamic_structure_is_pruned_to_a_plain_network() -> None:
     assert average.score(X[200:], y[200:]) > 0.75
 
 
+def test_of_two_features_the_one_that_matters_is_selected() -> None:
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    for best in range(2):
+        y = (X[:, best] > 0).astype(int)
+        model = PEFSClassifier(1, max_iter=100, gate_learning_rate=0.05, **QUICK).fit(X, y)
+        assert model.support_.nonzero()[0].tolist() == [best]
+
+
 def test_nothing_selected_is_said_and_the_shares_are_predicted() -> None:
     X, y = task(2)
     y = np.random.default_rng(0).permutation(y)
@@ -210,6 +218,7 @@ def test_nothing_selected_is_said_and_the_shares_are_predicted() -> None:
         ({"eps": -0.1}, "eps"),
         ({"prior": 1.0}, "prior"),
         ({"prior": [0.5, 0.5]}, "prior"),
+        ({"batch_size": 1}, "batches of two"),
         ({"structure": "grown"}, "structure"),
         ({"predict_by": "median"}, "predict_by"),
         ({"n_draws": 1}, "n_draws"),

@@ -131,6 +131,10 @@ class MaskedEstimator(GatedEstimator):
         for name in ("batch_size", "max_iter"):
             if getattr(self, name) is not None:
                 check_int(name, getattr(self, name), 1, instead="or None")
+        if self.batch_size == 1 and self.batch_norm and self.body is None:
+            raise ValueError(
+                "batch_norm=True needs batches of two samples or more: batch_size is 1"
+            )
         if self.gate_learning_rate is not None:
             check_number("gate_learning_rate", self.gate_learning_rate, 0.0, instead="or None")
         if self._is_dynamic:
