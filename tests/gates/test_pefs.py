@@ -204,6 +204,14 @@ def test_of_two_features_the_one_that_matters_is_selected() -> None:
         assert model.support_.nonzero()[0].tolist() == [best]
 
 
+def test_theta_of_many_features_moves_faster_by_default() -> None:
+    for n_features, rate in ((12, 1 / 12), (500, 1 / 500), (4000, 0.0015)):
+        assert PEFSClassifier()._make_gates(n_features).rate == pytest.approx(rate)
+    dynamic = PEFSClassifier(structure="dynamic", hidden_layer_sizes=(50, 50))
+    assert dynamic._make_gates(20).rate == pytest.approx(1 / 121)
+    assert PEFSClassifier(gate_learning_rate=0.3)._make_gates(4000).rate == 0.3
+
+
 def test_nothing_selected_is_said_and_the_shares_are_predicted() -> None:
     X, y = task(2)
     y = np.random.default_rng(0).permutation(y)

@@ -16,7 +16,7 @@ from bitsieve.gates._base import Found, GatedEstimator
 from bitsieve.gates._found import Interrupted
 from bitsieve.gates.bernoulli import BernoulliMasks
 from bitsieve.gates.device import n_threads, torch_for
-from bitsieve.gates.dynamic import DynamicMLP, StructureMasks
+from bitsieve.gates.dynamic import DynamicMLP, StructureMasks, skippable
 from bitsieve.gates.noise import PREDICTION_STEP
 from bitsieve.gates.problem import Architecture, Problem
 from bitsieve.gates.progress import TrainingBar
@@ -27,6 +27,7 @@ __all__ = ["MaskedEstimator"]
 
 _ROWS = 4096  # samples predicted at a time
 _LEAST, _MOST = 3000, 20_000  # steps of a training whose max_iter is None
+_EACH = 30  # of them for each variable; and theta's rate is at least this over the most
 
 
 class _DynamicArchitecture(Architecture):
@@ -166,11 +167,12 @@ class MaskedEstimator(GatedEstimator):
 
     def _make_gates(self, n_features: int) -> BernoulliMasks:
         if self._is_dynamic:
+            hidden = self._hidden()
             return StructureMasks(
                 n_features,
-                self._hidden(),
+                hidden,
                 self._penalty(),
-                self.gate_learning_rate,
+                self._rate(n_features + sum(hidden) + len(skippable(hidden))),
                 prior=self.prior,
                 structure_eps=self.structure_eps,
                 n_features_to_select=self.n_features_to_select,
@@ -178,10 +180,16 @@ class MaskedEstimator(GatedEstimator):
         return BernoulliMasks(
             n_features,
             self._penalty(),
-            self.gate_learning_rate,
+            self._rate(n_features),
             prior=self.prior,
             n_features_to_select=self.n_features_to_select,
         )
+
+    def _rate(self, n_variables: int) -> float:
+        """Return theta's rate: 1 / n_variables, but so that the steps of a fit can settle it."""
+        if self.gate_learning_rate is not None:
+            return self.gate_learning_rate
+        return max(1.0 / n_variables, _EACH / _MOST)
 
     def _penalty(self) -> float:
         """Return eps: none where the size is given, which weighs each variable by itself."""
@@ -208,7 +216,7 @@ class MaskedEstimator(GatedEstimator):
         training = problem.training(lam=0.0, hold_out=self._holds_out(), stops_early=True)
         n_steps = self.max_iter
         if n_steps is None:
-            n_steps = min(max(_LEAST, 30 * problem.n_features), _MOST)
+            n_steps = min(max(_LEAST, _EACH * training.gates.n_features), _MOST)
         running = problem.running
         store = running.store(self._FIRST)
         if store is not None:
