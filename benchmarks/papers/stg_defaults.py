@@ -1,7 +1,7 @@
 """Stochastic gates as they come, on ten sets: is the panel any good?
 
     export BITSIEVE_TEST_DATA=/folder/of/npz
-    python benchmarks/papers/stg_defaults.py                                  # the half to choose by
+    python benchmarks/papers/stg_defaults.py                                # the half to choose by
     python benchmarks/papers/stg_defaults.py --sets ionosphere,singh,vehicle,gravier,mnist_3v8
 
 Five stratified folds (accuracy on what was held out, nested cross-validation); how much the panels
