@@ -1,0 +1,1 @@
+"""Causal: tests of conditional independence and Markov blankets."""
