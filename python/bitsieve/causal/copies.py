@@ -15,7 +15,8 @@ __all__ = ["representatives"]
 
 #: Of numbers: 1 - r^2 below it is a copy, as in FisherZ.
 _NOTHING_LEFT = 1e-10
-_BY_SUM = np.sqrt(_NOTHING_LEFT) * 4  # by which projections of copies may differ
+_BY_SUM = 4 * np.sqrt(_NOTHING_LEFT)  # by which projections of copies may differ
+_ROWS = 64  # samples that are centred at once
 
 
 def representatives(test: IndependenceTest) -> NDArray[np.int64]:
@@ -44,29 +45,36 @@ def _of_levels(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 def _of_numbers(X: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Only columns whose projections onto one direction are alike are multiplied."""
+    """Only columns whose projections onto two directions are alike are multiplied."""
     n, p = X.shape
     out = np.arange(p)
-    scale = np.abs(X).max(axis=0)
-    Z = X / np.where(scale > 0, scale, 1.0)
-    Z -= Z.mean(axis=0)
-    length = np.sqrt(np.einsum("ij,ij->j", Z, Z))
-    varies = length > 1e-12 * np.sqrt(n)
-    Z /= np.where(varies, length, 1.0)
-    direction = np.cos(np.arange(n) ** 2 + 1.0)
-    along = np.abs((direction / np.linalg.norm(direction)) @ Z)
-    order = np.argsort(along, kind="stable")
-    order = order[varies[order]]
+    steps = np.arange(n) + 1.0
+    directions = np.stack([np.cos(steps * steps), np.sin(steps * steps * np.e)])
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        mean = X.mean(axis=0)
+        squares, along = np.zeros(p), np.zeros((2, p))
+        for begin in range(0, n, _ROWS):
+            centred = X[begin : begin + _ROWS] - mean
+            squares += np.einsum("ij,ij->j", centred, centred)
+            along += directions[:, begin : begin + _ROWS] @ centred
+        along = np.abs(along) / np.sqrt(squares)
+    order = np.argsort(along[0], kind="stable")
+    order = order[np.isfinite(along[:, order]).all(axis=0)]
     for apart in range(1, len(order)):
         a, b = order[:-apart], order[apart:]
-        near = along[b] - along[a] < _BY_SUM
+        near = along[0, b] - along[0, a] < _BY_SUM
         if not near.any():
             break
-        a, b = a[near], b[near]
-        for begin in range(0, len(a), 1024):
-            some, others = a[begin : begin + 1024], b[begin : begin + 1024]
-            r = np.einsum("ij,ij->j", Z[:, some], Z[:, others])
-            for i in np.flatnonzero(1.0 - r * r < _NOTHING_LEFT):
-                low, high = sorted((out[some[i]], out[others[i]]))
+        for i, j in zip(a[near], b[near], strict=True):
+            if abs(along[1, i] - along[1, j]) < _BY_SUM and _copies(X[:, i], X[:, j]):
+                low, high = sorted((out[i], out[j]))
                 out[out == high] = low
     return out
+
+
+def _copies(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
+    if (a == a[0]).all() or (b == b[0]).all():
+        return False
+    a, b = ((v - v.mean()) / np.abs(v - v.mean()).max() for v in (a, b))
+    return bool(1.0 - (a @ b) ** 2 / ((a @ a) * (b @ b)) < _NOTHING_LEFT)

@@ -71,9 +71,10 @@ class Neighbors:
         others = self.rules.variables[self.rules.variables != self.target]
         statistic, log_p, reliable = tests_of(self.test, others, self.target)
         self.n_tests += len(others)
+        level = self.rules.log_alpha
         for x, log in zip(others[reliable].tolist(), log_p[reliable].tolist(), strict=True):
             self.log_p[x] = log
-            if log > self.rules.log_alpha:
+            if log > level:
                 self.separators[x] = Separator((), log)
         near = np.flatnonzero(reliable & (log_p <= self.rules.log_alpha))
         order = np.lexsort((others[near], -statistic[near], log_p[near]))
