@@ -34,7 +34,7 @@ class _DiscreteTest(CompiledTest):
         )
         self._most_kept = check_int("cache_size", cache_size, 0, 1 << 26)
         self._n_threads = effective_n_jobs(n_jobs)
-        self._core = self._make()
+        self._compiled = self._make()
 
     def _make(self) -> _core.IndependenceTest:
         return _core.DiscreteTest(
