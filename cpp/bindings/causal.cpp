@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::size_t most_results = std::size_t{1} << 26;
 
+constexpr std::int64_t most_dof = std::int64_t{1} << 31;
+
 using Answer = std::tuple<double, double, std::int64_t, bool>;
 
 Answer as_answer(const Independence& found) {
@@ -198,7 +200,7 @@ Numbers chi_squared_tails(const Numbers& x, const Lists& dof) {
   Numbers out(x.size());
   for (py::ssize_t k = 0; k < x.size(); ++k) {
     require(!std::isnan(x.data()[k]), "x must not be NaN");
-    require(dof.data()[k] >= 0, "dof must be at least 0");
+    require(dof.data()[k] >= 0 && dof.data()[k] <= most_dof, "dof must lie in [0, 2^31]");
     out.mutable_data()[k] = log_chi_squared_tail(x.data()[k], dof.data()[k]);
   }
   return out;

@@ -8,7 +8,7 @@ from bitsieve import _core
 from bitsieve._checks import check_int, check_number
 from bitsieve._threads import effective_n_jobs
 from bitsieve.causal._compiled import MOST_KEPT, CompiledTest
-from bitsieve.discrete import DiscreteTable
+from bitsieve.discrete import MAX_LEVELS, DiscreteTable
 
 __all__ = ["ChiSquared", "GSquared"]
 
@@ -25,7 +25,7 @@ class _DiscreteTest(CompiledTest):
         n_jobs: int | None = None,
     ) -> None:
         if not isinstance(codes, DiscreteTable):
-            codes = DiscreteTable.of(codes, discretization=None)
+            codes = DiscreteTable.of(codes, discretization=None, max_levels=MAX_LEVELS)
         self.table = codes
         self.n_samples, self.n_variables = codes.n_samples, codes.n_features
         self.names = codes.names
