@@ -7,6 +7,7 @@
 
 #include "bitsieve/causal/discrete_test.hpp"
 #include "bitsieve/causal/fisher.hpp"
+#include "bitsieve/causal/permutation.hpp"
 #include "bitsieve/causal/tail.hpp"
 #include "bitsieve/core/finite.hpp"
 #include "bitsieve/core/parallel.hpp"
@@ -19,6 +20,8 @@ namespace bitsieve {
 namespace {
 
 constexpr std::size_t most_results = std::size_t{1} << 26;
+
+constexpr std::int64_t most_dof = std::int64_t{1} << 31;
 
 using Answer = std::tuple<double, double, std::int64_t, bool>;
 
@@ -47,8 +50,9 @@ class PyIndependenceTest {
   std::size_t n_variables() const { return p_; }
   std::uint64_t n_computed() const { return test_->n_computed(); }
   std::uint64_t n_remembered() const { return test_->n_remembered(); }
+  IndependenceTest& test() const { return *test_; }
 
-  Answer test(std::int64_t x, std::int64_t y, const Lists& given) {
+  Answer ask(std::int64_t x, std::int64_t y, const Lists& given) {
     const std::size_t a = variable(x), b = variable(y);
     const auto set = variables(given);
     distinct(a, b, set, {});
@@ -169,12 +173,34 @@ class PyFisherTest : public PyIndependenceTest {
   }
 };
 
+class PyPermutationTest : public PyIndependenceTest {
+ public:
+  PyPermutationTest(std::shared_ptr<PyIndependenceTest> base, std::size_t n_permutations,
+                    std::size_t most_hits, std::uint64_t seed, std::size_t most_kept)
+      : PyIndependenceTest(base, make(base->test(), {n_permutations, most_hits, seed}, most_kept)) {}
+
+ private:
+  static std::unique_ptr<IndependenceTest> make(IndependenceTest& base,
+                                                const Permutations& permutations,
+                                                std::size_t most_kept) {
+    require(permutations.count >= 1 && permutations.count <= (std::size_t{1} << 31),
+            "n_permutations must lie in [1, 2^31]");
+    check_kept(most_kept);
+    if (auto* discrete = dynamic_cast<DiscreteTest*>(&base)) {
+      return std::make_unique<PermutationTest>(*discrete, permutations, most_kept);
+    }
+    auto* fisher = dynamic_cast<FisherTest*>(&base);
+    require(fisher != nullptr, "base must be a DiscreteTest or a FisherTest");
+    return std::make_unique<PermutationTest>(*fisher, permutations, most_kept);
+  }
+};
+
 Numbers chi_squared_tails(const Numbers& x, const Lists& dof) {
   require(length(x) == length(dof), "x and dof must be of one length");
   Numbers out(x.size());
   for (py::ssize_t k = 0; k < x.size(); ++k) {
     require(!std::isnan(x.data()[k]), "x must not be NaN");
-    require(dof.data()[k] >= 0, "dof must be at least 0");
+    require(dof.data()[k] >= 0 && dof.data()[k] <= most_dof, "dof must lie in [0, 2^31]");
     out.mutable_data()[k] = log_chi_squared_tail(x.data()[k], dof.data()[k]);
   }
   return out;
@@ -192,26 +218,34 @@ Numbers normal_tails(const Numbers& z) {
 }  // namespace
 
 void register_causal(py::module_& module) {
-  py::class_<PyIndependenceTest>(module, "IndependenceTest")
+  py::class_<PyIndependenceTest, std::shared_ptr<PyIndependenceTest>>(module, "IndependenceTest")
       .def_property_readonly("n_samples", &PyIndependenceTest::n_samples)
       .def_property_readonly("n_variables", &PyIndependenceTest::n_variables)
       .def_property_readonly("n_computed", &PyIndependenceTest::n_computed)
       .def_property_readonly("n_remembered", &PyIndependenceTest::n_remembered)
-      .def("test", &PyIndependenceTest::test, py::arg("x"), py::arg("y"),
+      .def("test", &PyIndependenceTest::ask, py::arg("x"), py::arg("y"),
            py::arg("given").noconvert())
       .def("test_many", &PyIndependenceTest::test_many, py::arg("xs").noconvert(), py::arg("y"),
            py::arg("given").noconvert(), py::arg("n_threads") = 1)
       .def("separate", &PyIndependenceTest::separate, py::arg("x"), py::arg("y"),
            py::arg("pool").noconvert(), py::arg("among").noconvert(), py::kw_only(),
            py::arg("log_alpha"), py::arg("min_size"), py::arg("max_size"));
-  py::class_<PyDiscreteTest, PyIndependenceTest>(module, "DiscreteTest")
+  py::class_<PyDiscreteTest, PyIndependenceTest, std::shared_ptr<PyDiscreteTest>>(
+      module, "DiscreteTest")
       .def(py::init<std::shared_ptr<PyDiscreteTable>, const std::string&, double, std::size_t>(),
            py::arg("table"), py::kw_only(), py::arg("statistic"), py::arg("min_samples_per_cell"),
            py::arg("most_kept"));
-  py::class_<PyFisherTest, PyIndependenceTest>(module, "FisherTest")
+  py::class_<PyFisherTest, PyIndependenceTest, std::shared_ptr<PyFisherTest>>(
+      module, "FisherTest")
       .def(py::init<const Numbers&, std::size_t, std::size_t, Threads>(),
            py::arg("X").noconvert(), py::kw_only(), py::arg("most_kept"), py::arg("most_bytes"),
            py::arg("n_threads") = 1);
+  py::class_<PyPermutationTest, PyIndependenceTest, std::shared_ptr<PyPermutationTest>>(
+      module, "PermutationTest")
+      .def(py::init<std::shared_ptr<PyIndependenceTest>, std::size_t, std::size_t, std::uint64_t,
+                    std::size_t>(),
+           py::arg("base"), py::kw_only(), py::arg("n_permutations"), py::arg("most_hits"),
+           py::arg("seed"), py::arg("most_kept"));
   module.def("log_chi_squared_tails", &chi_squared_tails, py::arg("x").noconvert(),
              py::arg("dof").noconvert());
   module.def("log_normal_tails", &normal_tails, py::arg("z").noconvert());

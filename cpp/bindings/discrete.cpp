@@ -155,7 +155,7 @@ void register_discrete(py::module_& module) {
       "sparse_discrete_table",
       [](const Lists& begin, const Codes& rows, const Bytes& values, const Bytes& rest,
          const Codes& n_levels, std::size_t n_samples, Threads n_threads) {
-        return std::make_unique<PyDiscreteTable>(begin, rows, values, rest, n_levels,
+        return std::make_shared<PyDiscreteTable>(begin, rows, values, rest, n_levels,
                                                  n_samples, n_threads);
       },
       py::arg("begin").noconvert(), py::arg("rows").noconvert(), py::arg("values").noconvert(),

@@ -51,6 +51,7 @@ __all__ = [
     "UnivariateSelector",
     "__version__",
     "available_isas",
+    "causal",
     "data",
     "datasets",
     "discrete",
@@ -112,6 +113,7 @@ _NAMES = {
 
 if TYPE_CHECKING:
     from bitsieve import (
+        causal,
         data,
         datasets,
         discrete,

@@ -13,6 +13,7 @@ namespace bitsieve {
 namespace {
 
 constexpr std::size_t columns_a_chunk = 64;
+constexpr double least_range = 1e-290;
 constexpr double most_correlation = 1.0 - 1e-15;  // its z is finite
 
 double product(const double* a, const double* b, std::size_t ld) {
@@ -91,13 +92,19 @@ FisherTest::FisherTest(const double* x, std::size_t n, std::size_t p, std::size_
     }
     for (std::size_t f = begin; f < end; ++f) {
       double* column = columns_.data() + f * ld_;
-      const auto [least, most] = std::minmax_element(column, column + n);
-      if (*least == *most) {
+      const auto [first, last] = std::minmax_element(column, column + n);
+      double least = *first, most = *last;
+      if (least == most) {
         std::fill_n(column, n, 0.0);
         continue;
       }
+      if (most / 2 - least / 2 < least_range) {  // so are the values themselves
+        for (std::size_t i = 0; i < n; ++i) column[i] *= 0x1p600;
+        least *= 0x1p600;
+        most *= 0x1p600;
+      }
       // Into [-1, 1], so that neither sums nor squares overflow or vanish.
-      const double middle = *least / 2 + *most / 2, half = *most / 2 - *least / 2;
+      const double middle = least / 2 + most / 2, half = most / 2 - least / 2;
       double sum = 0.0, rest = 0.0;
       for (std::size_t i = 0; i < n; ++i) {
         column[i] = (column[i] - middle) / half;

@@ -154,13 +154,8 @@ class IndependenceTest::Search {
     }
     double* least = worker_->falls() ? losing(now.dof) : nullptr;
     const bool loses = least && weakest.reliable && now.statistic >= *least;
-    if (!loses && std::isnan(now.log_p)) {
-      if (recalled && !worker_->falls()) {  // it is a function of more than the statistic
-        begin();
-        worker_->statistic(set.data(), set.size());
-      }
-      now.log_p = worker_->log_p(now);
-    }
+    // What was kept without it is of a test that falls: log p needs the statistic alone.
+    if (!loses && std::isnan(now.log_p)) now.log_p = worker_->log_p(now);
     if (keeps) {
       key.statistic = now.statistic;
       key.log_p = now.log_p;

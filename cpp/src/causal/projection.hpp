@@ -27,6 +27,15 @@ class Projection {
   }
 
   std::size_t rank() const { return used_.size(); }
+  std::size_t used(std::size_t k) const { return used_[k]; }  // a place in the set
+
+  // From the part along each to the weight of each used one in the regression.
+  void back(double* along) const {
+    for (std::size_t k = used_.size(); k-- > 0;) {
+      for (std::size_t j = k + 1; j < used_.size(); ++j) along[k] -= lower_[j * size_ + k] * along[j];
+      along[k] /= lower_[k * size_ + k];
+    }
+  }
 
   // Its part along each of the set, and what is left of its variance 1. with(j): the correlation
   // with variable j of the set.

@@ -2,8 +2,10 @@
 
 ::
 
-    data -- GSquared, ChiSquared (discrete_tests.py), FisherZ (fisher.py) --> IndependenceTest
-                                                                 (independence.py: the contract)
+    X, y -- make_test (make.py) --> discrete_tests.py  GSquared, ChiSquared   on _compiled.py
+                                    fisher.py          FisherZ                     |
+                                    permutation.py     PermutationTest             v
+                                              independence.py: the contract, IndependenceTest
 
 A name is loaded when it is first used.
 """
@@ -19,13 +21,17 @@ __all__ = [
     "GSquared",
     "Independence",
     "IndependenceTest",
+    "PermutationTest",
     "Separation",
+    "make_test",
 ]
 
 if TYPE_CHECKING:
     from bitsieve.causal.discrete_tests import ChiSquared, GSquared
     from bitsieve.causal.fisher import FisherZ
     from bitsieve.causal.independence import Independence, IndependenceTest, Separation
+    from bitsieve.causal.make import make_test
+    from bitsieve.causal.permutation import PermutationTest
 
 _HOMES = {
     "ChiSquared": "bitsieve.causal.discrete_tests",
@@ -33,7 +39,9 @@ _HOMES = {
     "GSquared": "bitsieve.causal.discrete_tests",
     "Independence": "bitsieve.causal.independence",
     "IndependenceTest": "bitsieve.causal.independence",
+    "PermutationTest": "bitsieve.causal.permutation",
     "Separation": "bitsieve.causal.independence",
+    "make_test": "bitsieve.causal.make",
 }
 
 

@@ -25,7 +25,7 @@ _NONE = np.empty(0, dtype=np.int64)
 class CompiledTest(IndependenceTest):
     """A test that the compiled core answers. A fit of data: it never changes."""
 
-    _core: _core.IndependenceTest
+    _compiled: _core.IndependenceTest
     _n_threads: int
 
     @abstractmethod
@@ -33,16 +33,16 @@ class CompiledTest(IndependenceTest):
         """Make the compiled test of what the constructor stored."""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_core"}
+        return {name: value for name, value in vars(self).items() if name != "_compiled"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._core = self._make()
+        self._compiled = self._make()
 
     @property
     def n_tests(self) -> int:
         """Tests computed so far, by all threads; what was remembered is no part of it."""
-        return self._core.n_computed
+        return self._compiled.n_computed
 
     def _position(self, name: str, value: int) -> int:
         if is_whole(value) and 0 <= value < self.n_variables:
@@ -99,7 +99,7 @@ class CompiledTest(IndependenceTest):
         x, y = self._position("x", x), self._position("y", y)
         some = self._positions("given", given)
         try:
-            return Independence(*self._core.test(x, y, some))
+            return Independence(*self._compiled.test(x, y, some))
         except ValueError:
             self._told_apart(x=x, y=y, given=some)
             raise
@@ -111,7 +111,7 @@ class CompiledTest(IndependenceTest):
         many, y = self._positions("xs", xs), self._position("y", y)
         some = self._positions("given", given)
         try:
-            return self._core.test_many(many, y, some, self._n_threads)
+            return self._compiled.test_many(many, y, some, self._n_threads)
         except ValueError:
             self._told_apart(y=y, given=some)
             for x in many.tolist():
@@ -170,7 +170,7 @@ class CompiledTest(IndependenceTest):
             "max_size": check_int("max_size", max_size, 0),
         }
         try:
-            found, weakest, given, n_tests = self._core.separate(
+            found, weakest, given, n_tests = self._compiled.separate(
                 x, y, some, fixed, log_alpha=level, **sizes
             )
         except ValueError:

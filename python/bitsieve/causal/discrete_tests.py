@@ -8,7 +8,7 @@ from bitsieve import _core
 from bitsieve._checks import check_int, check_number
 from bitsieve._threads import effective_n_jobs
 from bitsieve.causal._compiled import MOST_KEPT, CompiledTest
-from bitsieve.discrete import DiscreteTable
+from bitsieve.discrete import MAX_LEVELS, DiscreteTable
 
 __all__ = ["ChiSquared", "GSquared"]
 
@@ -25,7 +25,7 @@ class _DiscreteTest(CompiledTest):
         n_jobs: int | None = None,
     ) -> None:
         if not isinstance(codes, DiscreteTable):
-            codes = DiscreteTable.of(codes, discretization=None)
+            codes = DiscreteTable.of(codes, discretization=None, max_levels=MAX_LEVELS)
         self.table = codes
         self.n_samples, self.n_variables = codes.n_samples, codes.n_features
         self.names = codes.names
@@ -34,7 +34,7 @@ class _DiscreteTest(CompiledTest):
         )
         self._most_kept = check_int("cache_size", cache_size, 0, 1 << 26)
         self._n_threads = effective_n_jobs(n_jobs)
-        self._core = self._make()
+        self._compiled = self._make()
 
     def _make(self) -> _core.IndependenceTest:
         return _core.DiscreteTest(

@@ -59,7 +59,7 @@ class FisherZ(CompiledTest):
         self.n_samples, self.n_variables = self.X.shape
         self.names = inputs.names
         self._n_threads = effective_n_jobs(n_jobs)
-        self._core = self._make()
+        self._compiled = self._make()
 
     def _make(self) -> _core.IndependenceTest:
         return _core.FisherTest(

@@ -1,8 +1,8 @@
 """The contract of a test of independence, which every blanket algorithm asks.
 
-    data --> IndependenceTest --ask(x, y, given)--> Independence (statistic, p, reliable)
+    data --> IndependenceTest --test(x, y, given)--> Independence (statistic, p, reliable)
                    |
-                   '--separate(x, y, pool)--> Separation: which subset of pool makes them independent
+                   '--separate(x, y, pool)--> Separation: which subset of pool separates them
 
 A test of too few samples for its table is not *reliable*: it is skipped, so that it neither
 removes a variable nor adds one.
@@ -93,6 +93,18 @@ class IndependenceTest(ABC):
         """Test each of xs and y given one set."""
         return [self.test(int(x), y, given) for x in xs]
 
+    def test_arrays(
+        self, xs: NDArray[np.int64], y: int, given: Sequence[int] = ()
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Test each of xs and y given one set; statistic, log p, dof and reliable as arrays."""
+        found = self.test_many(xs, y, given)
+        return (
+            np.array([one.statistic for one in found], dtype=np.float64),
+            np.array([one.log_p for one in found], dtype=np.float64),
+            np.array([one.dof for one in found], dtype=np.int64),
+            np.array([one.reliable for one in found], dtype=np.bool_),
+        )
+
     def separate(
         self,
         x: int,
@@ -109,7 +121,8 @@ class IndependenceTest(ABC):
         Subsets go from small to large, those of a size in the lexicographic order of the pool.
         ``among``: every subset holds all of these, which count to its size and are no part of pool.
         """
-        weakest, weakest_given, n_tests = Independence(np.inf, 0.0, 0, False), (), 0
+        weakest, n_tests = Independence(np.inf, 0.0, 0, False), 0
+        weakest_given: tuple[int, ...] = ()
         for size in range(max(min_size - len(among), 0), max_size - len(among) + 1):
             for subset in combinations(pool, size):
                 given = (*among, *subset)

@@ -36,8 +36,9 @@ class DiscreteTest : public IndependenceTest {
   // The levels of the samples of a feature: decoded once, by whoever asks first.
   const std::uint8_t* codes(std::size_t f);
 
- protected:
   std::unique_ptr<PairTests> make_worker() override;
+
+ protected:
   void compute_many(const std::vector<std::size_t>& xs, std::size_t y,
                     const std::vector<std::size_t>& given, Independence* out,
                     int n_threads) override;

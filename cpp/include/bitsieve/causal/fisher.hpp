@@ -34,8 +34,9 @@ class FisherTest : public IndependenceTest {
   // Of given variables in ascending order, and what is left of two others.
   Independence of_correlation(double r, std::size_t given) const;
 
- protected:
   std::unique_ptr<PairTests> make_worker() override;
+
+ protected:
   void compute_many(const std::vector<std::size_t>& xs, std::size_t y,
                     const std::vector<std::size_t>& given, Independence* out,
                     int n_threads) override;

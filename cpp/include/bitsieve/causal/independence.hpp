@@ -81,8 +81,9 @@ class IndependenceTest {
   std::uint64_t n_computed() const { return n_computed_.load(std::memory_order_relaxed); }
   std::uint64_t n_remembered() const { return n_remembered_.load(std::memory_order_relaxed); }
 
- protected:
   virtual std::unique_ptr<PairTests> make_worker() = 0;
+
+ protected:
   // test_many of distinct variables, without threads' limits; counts nothing.
   virtual void compute_many(const std::vector<std::size_t>& xs, std::size_t y,
                             const std::vector<std::size_t>& given, Independence* out,
