@@ -115,6 +115,7 @@ ALLOWED = {
         "_scorers",
         "_threads",
         "_version",
+        "causal",
         "data",
         "discrete",
         "estimators",

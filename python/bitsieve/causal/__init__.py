@@ -6,6 +6,11 @@
                                     fisher.py          FisherZ                     |
                                     permutation.py     PermutationTest             v
                                               independence.py: the contract, IndependenceTest
+                                                                                   |
+    markov.py  markov_blanket(s)  <-- assembly.py  symmetry, spouses <-- hiton.py, mmpc.py, iamb.py
+      |                                                                  fill in a neighbors.py
+      v
+    blanket.py  Blanket; copies.py: variables that stand twice
 
 A name is loaded when it is first used.
 """
@@ -16,32 +21,48 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
+    "Blanket",
     "ChiSquared",
     "FisherZ",
     "GSquared",
     "Independence",
     "IndependenceTest",
+    "Method",
     "PermutationTest",
     "Separation",
+    "Separator",
+    "TestName",
     "make_test",
+    "markov_blanket",
+    "markov_blankets",
+    "skeleton",
 ]
 
 if TYPE_CHECKING:
+    from bitsieve.causal.blanket import Blanket, Separator
     from bitsieve.causal.discrete_tests import ChiSquared, GSquared
     from bitsieve.causal.fisher import FisherZ
     from bitsieve.causal.independence import Independence, IndependenceTest, Separation
-    from bitsieve.causal.make import make_test
+    from bitsieve.causal.make import TestName, make_test
+    from bitsieve.causal.markov import Method, markov_blanket, markov_blankets, skeleton
     from bitsieve.causal.permutation import PermutationTest
 
 _HOMES = {
+    "Blanket": "bitsieve.causal.blanket",
     "ChiSquared": "bitsieve.causal.discrete_tests",
     "FisherZ": "bitsieve.causal.fisher",
     "GSquared": "bitsieve.causal.discrete_tests",
     "Independence": "bitsieve.causal.independence",
     "IndependenceTest": "bitsieve.causal.independence",
+    "Method": "bitsieve.causal.markov",
     "PermutationTest": "bitsieve.causal.permutation",
     "Separation": "bitsieve.causal.independence",
+    "Separator": "bitsieve.causal.blanket",
+    "TestName": "bitsieve.causal.make",
     "make_test": "bitsieve.causal.make",
+    "markov_blanket": "bitsieve.causal.markov",
+    "markov_blankets": "bitsieve.causal.markov",
+    "skeleton": "bitsieve.causal.markov",
 }
 
 

@@ -118,7 +118,9 @@ class Blanket:
             by = f"through {through}" if through else "by the tests given the rest of it"
             return f"{inside}, a spouse {by} ({weakest})"
         if x in self.copies:
-            return f"{outside}: it says the same as {self.name(self.copies[x])}, which stands for it"
+            return (
+                f"{outside}: it says the same as {self.name(self.copies[x])}, which stands for it"
+            )
         if x not in self.separators:
             return f"{outside}: no test of the two was reliable, the samples are too few"
         found = self.separators[x]

@@ -25,6 +25,7 @@ def representatives(test: IndependenceTest) -> NDArray[np.int64]:
     Levels say the same where each belongs to one of the other's, numbers where their correlation
     is 1 or -1. Tests of other data (an oracle) have no copies.
     """
+    test = getattr(test, "base", test)  # p-values by permutation
     if (table := getattr(test, "table", None)) is not None:
         return _of_levels(table.codes)
     if (X := getattr(test, "X", None)) is not None:

@@ -1,11 +1,11 @@
 """The whole blanket by growing and shrinking: every test is given all of what was taken.
 
-* IAMB and inter-IAMB: I. Tsamardinos, C. F. Aliferis, A. Statnikov, "Algorithms for large scale Markov
-  blanket discovery", FLAIRS 2003, 376-381.
+* IAMB and inter-IAMB: I. Tsamardinos, C. F. Aliferis, A. Statnikov, "Algorithms for large scale
+  Markov blanket discovery", FLAIRS 2003, 376-381.
 * fast-IAMB: S. Yaramakala, D. Margaritis, "Speculative Markov blanket discovery for optimal feature
   selection", ICDM 2005, 809-812.
-* Grow-shrink: D. Margaritis, S. Thrun, "Bayesian network induction via local neighborhoods", NIPS 12
-  (1999) 505-511.
+* Grow-shrink: D. Margaritis, S. Thrun, "Bayesian network induction via local neighborhoods", NIPS
+  12 (1999) 505-511.
 
 Of very many variables some depend on the target by chance whatever is given. So that growing ends,
 no more are taken than a tenth of the samples.

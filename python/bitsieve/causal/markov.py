@@ -74,8 +74,8 @@ def markov_blanket(
           [1]_, then spouses;
         * ``"mmmb"``: next comes the candidate whose least association is the greatest [2]_;
         * ``"pcmb"``: the same with elimination interleaved, always symmetric [3]_;
-        * ``"iamb"``, ``"inter-iamb"`` [4]_, ``"fast-iamb"`` [5]_, ``"gs"`` [6]_: grow and shrink; every
-          test is given all that was taken. Quick, but of discrete variables only a few can be
+        * ``"iamb"``, ``"inter-iamb"`` [4]_, ``"fast-iamb"`` [5]_, ``"gs"`` [6]_: grow and shrink;
+          every test is given all that was taken. Quick, but of discrete variables only a few can be
           given before the samples are too few.
     alpha : float, default 0.01
         Independent is what has a p-value above it. Of hundreds of variables 0.001 keeps out
@@ -105,8 +105,8 @@ def markov_blanket(
 
     References
     ----------
-    .. [1] C. F. Aliferis, I. Tsamardinos, A. Statnikov, "HITON: a novel Markov blanket algorithm for
-       optimal variable selection", AMIA 2003, 21-25.
+    .. [1] C. F. Aliferis, I. Tsamardinos, A. Statnikov, "HITON: a novel Markov blanket algorithm
+       for optimal variable selection", AMIA 2003, 21-25.
     .. [2] I. Tsamardinos, C. F. Aliferis, A. Statnikov, "Time and sample efficient discovery of
        Markov blankets and direct causal relations", KDD 2003, 673-678.
     .. [3] J. M. Pena, R. Nilsson, J. Bjorkegren, J. Tegner, "Towards scalable and data efficient

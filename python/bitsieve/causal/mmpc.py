@@ -1,8 +1,9 @@
 """MMPC: next comes the candidate whose least association is the greatest.
 
-I. Tsamardinos, C. F. Aliferis, A. Statnikov, "Time and sample efficient discovery of Markov blankets
-and direct causal relations", KDD 2003, 673-678; the interleaved form is GetPCD of J. M. Pena et al.,
-"Towards scalable and data efficient learning of Markov boundaries", IJAR 45 (2007) 211-232.
+I. Tsamardinos, C. F. Aliferis, A. Statnikov, "Time and sample efficient discovery of Markov
+blankets and direct causal relations", KDD 2003, 673-678; the interleaved form is GetPCD of
+J. M. Pena et al., "Towards scalable and data efficient learning of Markov boundaries", IJAR 45
+(2007) 211-232.
 """
 
 from __future__ import annotations
