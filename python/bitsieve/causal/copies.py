@@ -22,7 +22,8 @@ _ROWS = 64  # samples that are centred at once
 def representatives(test: IndependenceTest) -> NDArray[np.int64]:
     """Return for each variable the lowest position that says the same.
 
-    Levels say the same where each belongs to one of the other's, numbers where their correlation
+    Levels say the same where each belongs to one of the other's and there are two samples a level
+    on the average, numbers where their correlation
     is 1 or -1. Tests of other data (an oracle) have no copies.
     """
     test = getattr(test, "base", test)  # p-values by permutation
@@ -40,7 +41,7 @@ def _of_levels(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
         _, first, level = np.unique(codes[:, f], return_index=True, return_inverse=True)
         place = np.empty(len(first), dtype=np.uint8)
         place[np.argsort(first)] = np.arange(len(first))  # levels by their first sample
-        if len(first) > 1:
+        if 1 < len(first) <= len(level) // 2:  # a level for each sample says the same as any such
             out[f] = seen.setdefault(place[level].tobytes(), f)
     return out
 
