@@ -183,7 +183,5 @@ def test_bad_input() -> None:
     X[4, 1] = np.inf
     with pytest.raises(ValueError, match="inf"):
         FisherZ(X)
-    with pytest.raises(
-        ValueError, match="position of a variable, from 0 to 2, got 3"
-    ):
+    with pytest.raises(ValueError, match="position of a variable, from 0 to 2, got 3"):
         FisherZ(X[:4]).test(0, 3)
