@@ -5,13 +5,13 @@
 G-squared of `bn_alarm_5000` given sets of 0 to 3 variables: as a search goes through the subsets of
 a pool of 12 (nothing remembered), and many at once. Fisher's z of a made table of 1,000 samples and
 20,000 variables: all with a target, all given three more, and searches of pools of 10. One thread
-each, processor time. `--peers` is a folder in which pyCausalFS was installed (`pip install --no-deps
---target FOLDER pyCausalFS`).
+each, processor time. `--peers` is a folder in which pyCausalFS was installed: `pip install
+--no-deps --target FOLDER pyCausalFS`.
 
 Limits, in words. A table by planes takes (levels of the last - 1) x (cells of the others) x n / 64
-ANDs and popcounts, one a cycle; by codes n increments of a counter, at best one a cycle, in practice
-one in two where neighbors meet in the same cell. A correlation is n products from memory: 8 n bytes.
-A partial correlation of k given is k^3 / 6 products and k square roots and divisions.
+ANDs and popcounts, one a cycle; by codes n increments of a counter, at best one a cycle, in
+practice one in two where neighbors meet in the same cell. A correlation is n products from memory,
+8 n bytes. A partial correlation of k given is k^3 / 6 products and k square roots and divisions.
 """
 
 from __future__ import annotations
