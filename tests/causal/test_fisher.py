@@ -185,3 +185,16 @@ def test_bad_input() -> None:
         FisherZ(X)
     with pytest.raises(ValueError, match="position of a variable, from 0 to 2, got 3"):
         FisherZ(X[:4]).test(0, 3)
+
+
+def test_a_pool_of_thousands() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 20_000)).astype(np.float32)
+    X[:, 1] = X[:, 0] + X[:, 1]
+    test = FisherZ(X)
+    pool = np.arange(2, 20_000)
+    found = test.separate(0, 1, pool, alpha=0.9, max_size=1)
+    assert found.separator is None
+    assert found.n_tests == 1 + len(pool)
+    asked = [test.test(0, 1, [int(z)]).log_p for z in pool[::500]]
+    assert found.weakest.log_p >= max(asked)
+    assert found.weakest == test.test(0, 1, found.weakest_given)

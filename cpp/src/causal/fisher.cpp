@@ -13,6 +13,7 @@ namespace bitsieve {
 namespace {
 
 constexpr std::size_t columns_a_chunk = 64;
+constexpr std::size_t most_known = 512;  // variables of a pair's own table of correlations
 constexpr double least_range = 1e-290;
 constexpr double most_correlation = 1.0 - 1e-15;  // its z is finite
 
@@ -29,8 +30,8 @@ class FisherPair : public PairTests {
   void begin(std::size_t x, std::size_t y, const std::vector<std::size_t>& others) override {
     variables_.assign({x, y});
     variables_.insert(variables_.end(), others.begin(), others.end());
-    known_.assign(variables_.size() * variables_.size(),
-                  std::numeric_limits<double>::quiet_NaN());
+    const std::size_t size = variables_.size() <= most_known ? variables_.size() : 0;
+    known_.assign(size * size, std::numeric_limits<double>::quiet_NaN());
   }
 
   bool hopeful(const std::size_t*, std::size_t size) override { return test_.n() > size + 3; }
@@ -60,6 +61,7 @@ class FisherPair : public PairTests {
 
  private:
   double correlation(std::size_t i, std::size_t j) {
+    if (known_.empty()) return test_.correlation(variables_[i], variables_[j]);
     double& known = known_[std::max(i, j) * variables_.size() + std::min(i, j)];
     if (std::isnan(known)) known = test_.correlation(variables_[i], variables_[j]);
     return known;

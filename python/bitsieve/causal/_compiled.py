@@ -53,18 +53,24 @@ class CompiledTest(IndependenceTest):
         )
 
     def _positions(self, name: str, values: ArrayLike) -> NDArray[np.int64]:
+        """Return a list of whole numbers; whether they are positions the core says."""
         found = np.asarray(values)
         if found.size == 0:
             return _NONE
         if found.ndim != 1 or found.dtype.kind not in "iu":
             raise ValueError(f"{name} must be a list of positions of variables, got {values!r}")
-        low, high = int(found.min()), int(found.max())
-        if low < 0 or high >= self.n_variables:
-            raise ValueError(
-                f"{name} must hold positions of variables, from 0 to {self.n_variables - 1}, "
-                f"got {low if low < 0 else high}"
-            )
         return np.ascontiguousarray(found, dtype=np.int64)
+
+    def _explain(self, **variables: Any) -> None:
+        """Refuse what the core refused: a variable that is not there, or stands in two places."""
+        for name, values in variables.items():
+            for value in np.atleast_1d(values).tolist():
+                if not 0 <= value < self.n_variables:
+                    raise ValueError(
+                        f"{name} must hold positions of variables, from 0 to "
+                        f"{self.n_variables - 1}, got {value}"
+                    )
+        self._told_apart(**variables)
 
     def _told_apart(self, **variables: Any) -> None:
         """Refuse a variable that stands in two places."""
@@ -101,7 +107,7 @@ class CompiledTest(IndependenceTest):
         try:
             return Independence(*self._compiled.test(x, y, some))
         except ValueError:
-            self._told_apart(x=x, y=y, given=some)
+            self._explain(x=x, y=y, given=some)
             raise
 
     def test_arrays(
@@ -113,9 +119,9 @@ class CompiledTest(IndependenceTest):
         try:
             return self._compiled.test_many(many, y, some, self._n_threads)
         except ValueError:
-            self._told_apart(y=y, given=some)
             for x in many.tolist():
-                self._told_apart(xs=x, y=y, given=some)
+                self._explain(xs=x, y=y, given=some)
+            self._explain(y=y, given=some)
             raise
 
     def test_many(
@@ -174,7 +180,7 @@ class CompiledTest(IndependenceTest):
                 x, y, some, fixed, log_alpha=level, **sizes
             )
         except ValueError:
-            self._told_apart(x=x, y=y, pool=some, among=fixed)
+            self._explain(x=x, y=y, pool=some, among=fixed)
             raise
         weakest_given = tuple(given)
         test = Independence(*weakest)
