@@ -10,7 +10,7 @@
     markov.py  markov_blanket(s)  <-- assembly.py  symmetry, spouses <-- hiton.py, mmpc.py, iamb.py
       |                                                                  fill in a neighbors.py
       v
-    blanket.py  Blanket; copies.py: variables that stand twice
+    blanket.py  Blanket, with its separators.py; copies.py: variables that stand twice
 
 A name is loaded when it is first used.
 """
@@ -31,6 +31,7 @@ __all__ = [
     "PermutationTest",
     "Separation",
     "Separator",
+    "Separators",
     "TestName",
     "make_test",
     "markov_blanket",
@@ -39,13 +40,14 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from bitsieve.causal.blanket import Blanket, Separator
+    from bitsieve.causal.blanket import Blanket
     from bitsieve.causal.discrete_tests import ChiSquared, GSquared
     from bitsieve.causal.fisher import FisherZ
     from bitsieve.causal.independence import Independence, IndependenceTest, Separation
     from bitsieve.causal.make import TestName, make_test
     from bitsieve.causal.markov import Method, markov_blanket, markov_blankets, skeleton
     from bitsieve.causal.permutation import PermutationTest
+    from bitsieve.causal.separators import Separator, Separators
 
 _HOMES = {
     "Blanket": "bitsieve.causal.blanket",
@@ -57,7 +59,8 @@ _HOMES = {
     "Method": "bitsieve.causal.markov",
     "PermutationTest": "bitsieve.causal.permutation",
     "Separation": "bitsieve.causal.independence",
-    "Separator": "bitsieve.causal.blanket",
+    "Separator": "bitsieve.causal.separators",
+    "Separators": "bitsieve.causal.separators",
     "TestName": "bitsieve.causal.make",
     "make_test": "bitsieve.causal.make",
     "markov_blanket": "bitsieve.causal.markov",

@@ -9,17 +9,18 @@ Each search is made once, whoever asks for it.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bitsieve.causal.blanket import Blanket, Separator
+from bitsieve.causal.blanket import Blanket
 from bitsieve.causal.independence import Independence, IndependenceTest
 from bitsieve.causal.neighbors import Neighbors, Rules, tests_of
+from bitsieve.causal.separators import Separator, Separators
 
-__all__ = ["Assembly", "Searches"]
+__all__ = ["Assembly", "Finder", "Searches", "marginal"]
 
 Finder = Callable[[Neighbors], None]
 
@@ -110,44 +111,44 @@ class Assembly:
 
     def blanket(self, method: str, copies: dict[int, int]) -> Blanket:
         """Return what was found."""
-        p, target = self.test.n_variables, self.target
         members = {*self._near, *self._spouses}
-        separators = {}
-        for x in self.rules.variables.tolist():
-            if x != target and x not in members and (found := self._separator(x)) is not None:
-                separators[x] = found
-        others = np.delete(np.arange(p), target)
-        _, log_p, reliable = tests_of(self.test, others, target)
-        associations, strengths = np.zeros(p), np.zeros(p)
-        associations[others] = np.where(reliable, -log_p / math.log(10), 0.0)
-        for x, found in separators.items():
-            strengths[x] = -found.log_p
-        for x in members:
-            strengths[x] = -self._log_p.get(x, self._own.log_p.get(x, 0.0))
+        outside = np.zeros(self.test.n_variables, dtype=bool)
+        outside[self.rules.variables] = True
+        outside[[self.target, *members]] = False
+        log_p, reliable = marginal(self.test, self.target)
+        alone = outside & reliable & (log_p > self.rules.log_alpha)
+        found = {}
+        for x in np.flatnonzero(outside & ~alone).tolist():
+            separator = self._recorded(x)
+            if separator is not None:
+                found[x] = separator
         return Blanket(
-            target=target,
+            target=self.target,
             parents_children=tuple(sorted(self._near)),
             spouses={x: self._spouses[x] for x in sorted(self._spouses)},
-            separators=separators,
+            separators=Separators(found, log_p, alone),
             copies=copies,
-            associations=np.abs(associations),
-            strengths=np.abs(strengths / math.log(10)),
+            log_p=log_p,
+            weakest={x: self._log_p.get(x, self._own.log_p.get(x, 0.0)) for x in sorted(members)},
             n_tests=self._n_tests + sum(self.searches.of(v).n_tests for v in self._used),
             method=method,
             alpha=self.rules.alpha,
             names=self.test.names,
         )
 
-    def wanted_first(self) -> Iterable[int]:
-        """Variables whose searches the target's own members ask for."""
-        return self._own.members
-
     def _search(self, variable: int) -> Neighbors:
         self._used.add(variable)
         return self.searches.of(variable)
 
     def _separator(self, x: int) -> Separator | None:
-        """What separates x from the target, in the search from either side."""
+        """What separates x from the target."""
+        alone = self._ask(x, self.target, ())
+        if alone.reliable and alone.log_p > self.rules.log_alpha:
+            return Separator((), alone.log_p)
+        return self._recorded(x)
+
+    def _recorded(self, x: int) -> Separator | None:
+        """What the search from either side found to separate x from the target."""
         found = self._own.separators.get(x)
         if found is None and x in self._used:
             found = self._search(x).separators.get(self.target)
@@ -188,3 +189,12 @@ class Assembly:
     def _ask(self, x: int, y: int, given: tuple[int, ...]) -> Independence:
         self._n_tests += 1
         return self.test.test(x, y, given)
+
+
+def marginal(test: IndependenceTest, target: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Test all with the target given nothing: log p, 0 where not reliable, and which are."""
+    others = np.delete(np.arange(test.n_variables), target)
+    _, found, sure = tests_of(test, others, target)
+    log_p, reliable = np.zeros(test.n_variables), np.zeros(test.n_variables, dtype=bool)
+    log_p[others], reliable[others] = np.where(sure, found, 0.0), sure
+    return log_p, reliable

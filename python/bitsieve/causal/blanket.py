@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,29 +11,9 @@ from numpy.typing import NDArray
 
 from bitsieve._checks import is_whole
 from bitsieve._errors import closest
+from bitsieve.causal.separators import Separators
 
-__all__ = ["Blanket", "Separator"]
-
-
-@dataclass(frozen=True)
-class Separator:
-    """What makes a variable independent of the target.
-
-    Attributes
-    ----------
-    given : tuple of int
-        Positions of the separating set.
-    log_p : float
-        Natural logarithm of the p-value of the test given it.
-    """
-
-    given: tuple[int, ...]
-    log_p: float
-
-    @property
-    def p_value(self) -> float:
-        """The p-value."""
-        return float(np.exp(self.log_p))
+__all__ = ["Blanket"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,17 +28,17 @@ class Blanket:
         which of the two.
     spouses : dict of int to tuple of int
         Other parents of its children, each with the children through which it came.
-    separators : dict of int to Separator
+    separators : mapping of int to Separator
         Of variables outside: a set given which they are independent of the target. One outside
         without an entry had no reliable test, or is in `copies`.
     copies : dict of int to int
         Variables that say the same as another one of a lower position, which stands for them.
-    associations : ndarray of shape (n_variables,)
-        Float64, -log10 of the p-value of each with the target, given nothing; 0 for the target
-        and where the test was not reliable.
-    strengths : ndarray of shape (n_variables,)
-        Float64, -log10 of the greatest p-value of the reliable tests against the target (of a
-        spouse, of those given its children): at least -log10(alpha) in the blanket, less outside.
+    log_p : ndarray of shape (n_variables,)
+        Float64, natural logarithm of the p-value of each with the target, given nothing; 0 for the
+        target and where the test was not reliable.
+    weakest : dict of int to float
+        Of each member the greatest log p of its reliable tests against the target (of a spouse,
+        of those given its children).
     n_tests : int
         Tests that it took, by itself: one that was asked for twice counts twice.
     method : str
@@ -68,10 +49,10 @@ class Blanket:
     target: int
     parents_children: tuple[int, ...]
     spouses: Mapping[int, tuple[int, ...]]
-    separators: Mapping[int, Separator]
+    separators: Separators
     copies: Mapping[int, int]
-    associations: NDArray[np.float64]
-    strengths: NDArray[np.float64]
+    log_p: NDArray[np.float64]
+    weakest: Mapping[int, float]
     n_tests: int
     method: str
     alpha: float
@@ -87,6 +68,22 @@ class Blanket:
         """Pairs to draw: the target with parents and children, those with spouses."""
         near = [(self.target, x) for x in self.parents_children]
         return near + [(c, s) for s, through in sorted(self.spouses.items()) for c in through]
+
+    @property
+    def associations(self) -> NDArray[np.float64]:
+        """-log10 of the p-value of each variable with the target, given nothing."""
+        return np.abs(self.log_p / math.log(10))
+
+    @property
+    def strengths(self) -> NDArray[np.float64]:
+        """-log10 of the p-value of what speaks most against each variable.
+
+        In the blanket at least -log10(alpha), outside less; 0 where no test was reliable.
+        """
+        log_p = self.separators.log_p()
+        for member, weakest in self.weakest.items():
+            log_p[member] = weakest
+        return np.abs(log_p / math.log(10))
 
     def name(self, variable: int) -> str:
         """Return the name of a variable, or "variable 3" where there are none."""
@@ -108,7 +105,7 @@ class Blanket:
         x = self._position(variable)
         who, target = self.name(x), self.name(self.target)
         inside, outside = (f"{who} is {word} the blanket of {target}" for word in ("in", "not in"))
-        weakest = f"p = {10.0 ** -self.strengths[x]:.2g} at most"
+        weakest = f"p = {np.exp(self.weakest.get(x, 0.0)):.2g} at most"
         if x == self.target:
             return f"{who} is the target"
         if x in self.parents_children:
@@ -131,7 +128,7 @@ class Blanket:
         return f"{outside}: given {told} the two are independent (p = {found.p_value:.2g})"
 
     def _position(self, variable: int | str) -> int:
-        n = len(self.strengths)
+        n = len(self.log_p)
         if is_whole(variable) and 0 <= variable < n:
             return int(variable)
         if isinstance(variable, str) and self.names is not None:

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bitsieve.causal.blanket import Separator
 from bitsieve.causal.neighbors import Neighbors, tests_of
+from bitsieve.causal.separators import Separator
 
 __all__ = ["fast_iamb", "grow_shrink", "iamb", "inter_iamb"]
 
@@ -82,11 +82,13 @@ def _dependent(search: Neighbors) -> list[int]:
     others = search.rules.variables[out]
     statistic, log_p, reliable = tests_of(search.test, others, search.target, search.members)
     search.n_tests += len(others)
-    for k in np.flatnonzero(reliable):
+    dependent = reliable & (log_p <= search.rules.log_alpha)
+    for k in np.flatnonzero(dependent | (reliable & np.isin(others, list(search.log_p)))):
         _note(search, int(others[k]), search.members, float(log_p[k]))
-    near = np.flatnonzero(reliable & (log_p <= search.rules.log_alpha))
-    order = np.lexsort((others[near], -statistic[near], log_p[near]))
-    return [int(x) for x in others[near][order]]
+    near = np.flatnonzero(dependent)
+    near = near[np.lexsort((others[near], -statistic[near], log_p[near]))]
+    found: list[int] = others[near].tolist()
+    return found
 
 
 def _full(search: Neighbors) -> bool:
@@ -114,7 +116,7 @@ def _independent(search: Neighbors, x: int, given: list[int]) -> bool:
 
 def _note(search: Neighbors, x: int, given: list[int], log_p: float) -> None:
     search.log_p[x] = log_p  # the last test decides
-    if log_p > search.rules.log_alpha:
+    if given and log_p > search.rules.log_alpha:
         search.separators[x] = Separator(tuple(given), log_p)
 
 

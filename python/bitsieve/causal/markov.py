@@ -12,14 +12,15 @@ import numpy as np
 from bitsieve._checks import check_choice, check_flag, check_int, check_number, is_whole
 from bitsieve._errors import closest
 from bitsieve._threads import effective_n_jobs
-from bitsieve.causal.assembly import Assembly, Finder, Searches
-from bitsieve.causal.blanket import Blanket, Separator
+from bitsieve.causal.assembly import Assembly, Finder, Searches, marginal
+from bitsieve.causal.blanket import Blanket
 from bitsieve.causal.copies import representatives
 from bitsieve.causal.hiton import hiton_pc
 from bitsieve.causal.iamb import fast_iamb, grow_shrink, iamb, inter_iamb
 from bitsieve.causal.independence import IndependenceTest
 from bitsieve.causal.mmpc import mmpc, mmpc_interleaved
-from bitsieve.causal.neighbors import Rules, tests_of
+from bitsieve.causal.neighbors import Rules
+from bitsieve.causal.separators import Separator, Separators
 
 __all__ = ["METHODS", "Method", "markov_blanket", "markov_blankets", "skeleton"]
 
@@ -255,21 +256,18 @@ def _of_a_copy(
     method: str,
 ) -> Blanket:  # fmt: skip
     """Of a target that stands twice the other one is the blanket: it leaves nothing open."""
-    p = test.n_variables
     member = next(x for x in alike if x != target)
-    others = np.delete(np.arange(p), target)
-    _, log_p, reliable = tests_of(test, others, target)
-    associations, strengths = np.zeros(p), np.zeros(p)
-    associations[others] = np.where(reliable, -log_p / np.log(10), 0.0)
-    strengths[member] = max(associations[member], -np.log10(rules.alpha))
+    log_p, _ = marginal(test, target)
     copies = {x: first for x, first in enumerate(stand_in) if x not in (first, member, target)}
     copies |= {x: member for x in alike if x not in (member, target)}
     out = [x for x in rules.variables.tolist() if x not in (member, target)]
     return Blanket(
         target=target, parents_children=(member,), spouses={},
-        separators={x: Separator((member,), 0.0) for x in out}, copies=copies,
-        associations=np.abs(associations), strengths=strengths, n_tests=0, method=method,
-        alpha=rules.alpha, names=test.names,
+        separators=Separators(
+            {x: Separator((member,), 0.0) for x in out}, log_p, np.zeros(len(log_p), dtype=bool)
+        ),
+        copies=copies, log_p=log_p, weakest={member: min(log_p[member], rules.log_alpha)},
+        n_tests=0, method=method, alpha=rules.alpha, names=test.names,
     )  # fmt: skip
 
 

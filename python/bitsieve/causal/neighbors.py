@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bitsieve.causal.blanket import Separator
 from bitsieve.causal.independence import Independence, IndependenceTest, Separation
+from bitsieve.causal.separators import Separator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,8 +53,9 @@ class Neighbors:
     members : list of int
         In the order in which they were taken.
     log_p : dict of int to float
-        Of each variable the greatest log p of its reliable tests.
+        Of each variable that was associated the greatest log p of its reliable tests.
     separators : dict of int to Separator
+        Of sets other than the empty one, which a test of the two alone tells.
     n_tests : int
     """
 
@@ -71,14 +72,11 @@ class Neighbors:
         others = self.rules.variables[self.rules.variables != self.target]
         statistic, log_p, reliable = tests_of(self.test, others, self.target)
         self.n_tests += len(others)
-        level = self.rules.log_alpha
-        for x, log in zip(others[reliable].tolist(), log_p[reliable].tolist(), strict=True):
-            self.log_p[x] = log
-            if log > level:
-                self.separators[x] = Separator((), log)
         near = np.flatnonzero(reliable & (log_p <= self.rules.log_alpha))
-        order = np.lexsort((others[near], -statistic[near], log_p[near]))
-        return [int(x) for x in others[near][order]]
+        near = near[np.lexsort((others[near], -statistic[near], log_p[near]))]
+        found: list[int] = others[near].tolist()
+        self.log_p |= zip(found, log_p[near].tolist(), strict=True)
+        return found
 
     def separate(self, x: int, pool: Sequence[int], among: Sequence[int] = ()) -> bool:
         """Whether a subset of a pool, not the empty one, with all of `among` separates x."""
