@@ -45,6 +45,7 @@ ALLOWED = {
     "estimators": {"_checks"},
     "discrete": {"_checks", "_core", "_errors", "_threads", "data"},
     "filters": {"_checks", "_core", "_errors", "_random", "_threads", "data", "discrete"},
+    "causal": {"_checks", "_core", "_errors", "_random", "_threads", "data", "discrete", "masks"},
     "fitness": {
         "_checks",
         "_core",
@@ -114,6 +115,7 @@ ALLOWED = {
         "_scorers",
         "_threads",
         "_version",
+        "causal",
         "data",
         "discrete",
         "estimators",
