@@ -43,6 +43,14 @@ class Separators(Mapping[int, Separator]):
         Float64, of the tests given nothing.
     alone : ndarray of shape (n_variables,)
         Bool: where the empty set separates, and `found` has no entry.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = {2: Separator((0,), -1.0)}
+    >>> separators = Separators(found, np.log([1e-9, 0.5, 1e-9]), np.array([False, True, False]))
+    >>> sorted(separators), separators[1].given, round(separators[1].p_value, 6)
+    ([1, 2], (), 0.5)
     """
 
     def __init__(
