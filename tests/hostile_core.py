@@ -169,6 +169,27 @@ def scores(arguments: dict[str, Any]) -> None:
     splits.score_counts(score, counts=np.array([[[3, 0], [0, 3]]], np.int32))
 
 
+# Tests of independence, and what each of their methods is asked.
+DISCRETE = _core.DiscreteTable(WHOLES, LEVELS)
+COUNTED = _core.DiscreteTest(DISCRETE, statistic="g_squared", min_samples_per_cell=0, most_kept=16)
+FISHER = _core.FisherTest(X, most_kept=0, most_bytes=1 << 20)
+PERMUTED = _core.PermutationTest(COUNTED, n_permutations=9, most_hits=0, seed=1, most_kept=16)
+PLACES = np.array([2, 4], np.int64)
+INDEPENDENCE: dict[str, dict[str, Any]] = {
+    "test": {"x": 0, "y": 1, "given": PLACES},
+    "test_many": {"xs": PLACES, "y": 1, "given": np.array([0, 3], np.int64), "n_threads": 1},
+    "separate": {
+        "x": 0,
+        "y": 1,
+        "pool": PLACES,
+        "among": np.array([3], np.int64),
+        "log_alpha": -3.0,
+        "min_size": 0,
+        "max_size": 2,
+    },
+}
+
+
 # The address sanitizer needs all addresses that there are, and ends a program that asks for more
 # memory than there is.
 IS_SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
@@ -293,6 +314,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "BinarySPSA.set_curvature": (
         lambda **k: asked().set_curvature(**k),
         {"mean": np.linspace(-1.0, 1.0, P * P)},
+    ),
+    "BinarySPSA.set_total": (
+        lambda **k: _with_total(asked(), **k),
+        {"total": np.linspace(-1.0, 1.0, P)},
     ),
     "BinarySPSA.set_state": (
         lambda **k: _go_on(asked(), k),
@@ -554,6 +579,33 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         },
     ),
     "set_isa": (_core.set_isa, {"name": _core.get_isa()}),
+    "DiscreteTest": (
+        _core.DiscreteTest,
+        {
+            "table": DISCRETE,
+            "statistic": "g_squared",
+            "min_samples_per_cell": 0.0,
+            "most_kept": 16,
+        },
+    ),
+    "FisherTest": (
+        _core.FisherTest,
+        {"X": X, "most_kept": 0, "most_bytes": 1 << 20, "n_threads": 1},
+    ),
+    "PermutationTest": (
+        _core.PermutationTest,
+        {"base": FISHER, "n_permutations": 9, "most_hits": 0, "seed": 1, "most_kept": 16},
+    ),
+    **{
+        f"IndependenceTest.{method} {name}": (getattr(test, method), arguments)
+        for name, test in (("discrete", COUNTED), ("fisher", FISHER), ("permuted", PERMUTED))
+        for method, arguments in INDEPENDENCE.items()
+    },
+    "log_chi_squared_tails": (
+        _core.log_chi_squared_tails,
+        {"x": np.array([1.0, 5.0]), "dof": np.array([1, 3], np.int64)},
+    ),
+    "log_normal_tails": (_core.log_normal_tails, {"z": np.array([1.0, 5.0])}),
 }
 
 
@@ -561,6 +613,12 @@ def _restart(live: Any) -> None:
     search = asked(n_select=0)
     search.restart(live)
     _go_on(search, {"position": np.full(P, 0.5), "iteration": 3, "mean_square": 0.5})
+
+
+def _with_total(search: Any, total: Any) -> Any:
+    search.set_total(total)
+    search.tell(0.5, 0.25, 0.125)
+    return search.total()
 
 
 def _go_on(search: Any, state: dict[str, Any]) -> None:

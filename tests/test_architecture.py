@@ -45,6 +45,7 @@ ALLOWED = {
     "estimators": {"_checks"},
     "discrete": {"_checks", "_core", "_errors", "_threads", "data"},
     "filters": {"_checks", "_core", "_errors", "_random", "_threads", "data", "discrete"},
+    "causal": {"_checks", "_core", "_errors", "_random", "_threads", "data", "discrete", "masks"},
     "fitness": {
         "_checks",
         "_core",
@@ -114,6 +115,7 @@ ALLOWED = {
         "_scorers",
         "_threads",
         "_version",
+        "causal",
         "data",
         "discrete",
         "estimators",
@@ -464,7 +466,7 @@ def test_files_with_instruction_set_flags_include_no_standard_templates() -> Non
     allowed = {"immintrin.h", "arm_neon.h", "cstddef", "cstdint", "body.hpp"}
     allowed |= {f"body_{name}.hpp" for name in ("gaussian", "lanes", "ranks", "flips", "single")}
     rooms = ("relief", "information", "svm", "univariate")
-    rooms += ("additive", "algebra", "neighbor", "scaled", "solver")
+    rooms += ("additive", "algebra", "neighbor", "scaled", "search", "solver")
     allowed |= {f"body_{room}.hpp" for room in rooms}
     allowed |= {
         f"bitsieve/isa/{name}.hpp" for name in ("kernels", *(f"{r}_kernels" for r in rooms))

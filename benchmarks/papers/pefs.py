@@ -8,7 +8,8 @@ Test error against the share of selected features: PEFS for eps from 0 to 1; Rel
 best 10 to 100 % train the paper's network; LASSO, a linear model. 80 % of the samples to train on.
 Rivals train on batches of lambda N samples, as many as PEFS looks at in a step. ErFS, the paper's
 wrapper, is not here: its column is left open. Rows are kept in a CSV file, and those that it holds
-are not made again: an interrupted run goes on.
+are not made again: an interrupted run goes on. The cost of PEFS is measured apart, in short
+trainings of it and of the network of all features in turn, the least of several (pefs-cost.csv).
 
 ``--quick`` is no reproduction: its theta moves faster than 1/d, so that it can settle at all.
 """
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import platform
 import shlex
 import sys
@@ -42,7 +44,21 @@ from bitsieve.gates import PEFSClassifier, STGClassifier
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 SETS = ("pcmac", "usps", "adult")
-FIELDS = ("set", "method", "point", "training", "mode", "share", "error", "seconds", "steps")
+FIELDS = (
+    "set",
+    "method",
+    "point",
+    "training",
+    "mode",
+    "share",
+    "error",
+    "seconds",
+    "steps",
+    "rate",
+)
+#: Steps of the trainings that are timed, whole epochs of them.
+COST_STEPS = 200
+COST_FIELDS = ("set", "mode", "steps", "times", "plain", "pefs")
 #: Table 2: hours of PEFS over hours without feature selection.
 PUBLISHED_COST = {"pcmac": 0.748 / 0.675, "usps": 0.659 / 0.451, "adult": 0.601 / 0.458}
 Matrix = NDArray[np.float32]
@@ -69,7 +85,7 @@ class Mode:
 
 QUICK = Mode(
     "quick",
-    {"pcmac": 400, "usps": 1000, "adult": 1000},
+    dict.fromkeys(SETS, 1000),
     1,
     (0.0, 0.1, 0.3, 1.0),
     (0.1, 0.3, 1.0),
@@ -121,7 +137,9 @@ class Split:
                 )
                 order = np.argsort(-scores, kind="stable")
             else:
-                order = filters.mrmr(self.X, self.y, n_features=None)
+                most = max(share for share in mode.shares if share < 1.0)
+                n = max(1, round(most * self.X.shape[1]))
+                order = filters.mrmr(self.X, self.y, n_features=n)
             self._orders[method] = np.asarray(order), time.process_time() - began
         return self._orders[method]
 
@@ -144,10 +162,13 @@ def network(split: Split, columns: NDArray[Any], mode: Mode, steps: int, seed: i
     return model.fit(split.X[:, columns], split.y)
 
 
-def pefs(split: Split, eps: float, mode: Mode, steps: int, seed: int) -> Any:
-    rate = None
-    if mode.settles is not None:
-        rate = max(1.0 / split.X.shape[1], mode.settles / steps)
+def rate_of(split: Split, mode: Mode, steps: int) -> float:
+    """Theta's rate: 1/d as in the paper, or what lets it settle in so many steps."""
+    rate = 1.0 / split.X.shape[1]
+    return rate if mode.settles is None else max(rate, mode.settles / steps)
+
+
+def pefs(split: Split, eps: float, mode: Mode, steps: int, seed: int, rate: float) -> Any:
     model = PEFSClassifier(
         eps=eps,
         hidden_layer_sizes=mode.hidden,
@@ -176,13 +197,13 @@ def points(mode: Mode) -> Iterator[tuple[str, float]]:
 
 
 def measure(
-    split: Split, method: str, point: float, mode: Mode, steps: int, seed: int
+    split: Split, method: str, point: float, mode: Mode, steps: int, seed: int, rate: float
 ) -> dict[str, Any]:
     d = split.X.shape[1]
     began = time.process_time()
     extra = 0.0
     if method == "PEFS":
-        model = pefs(split, point, mode, steps, seed)
+        model = pefs(split, point, mode, steps, seed, rate)
         n, error = model.n_features_, 1.0 - model.score(split.X_test, split.y_test)
     elif method == "LASSO":
         # A sum of losses over 1/factor times the absolute weights is C = 1 / factor.
@@ -212,6 +233,7 @@ def key_of(row: dict[str, Any]) -> tuple[Any, ...]:
         int(row["training"]),
         row["mode"],
         int(row["steps"]),
+        f"{float(row['rate']):.6g}" if row["rate"] != "" else "",
     )
 
 
@@ -232,24 +254,69 @@ def curves(rows: list[dict[str, Any]], name: str) -> str:
     return "\n".join(lines)
 
 
-def costs(rows: list[dict[str, Any]], names: Sequence[str]) -> str:
-    """Processor seconds of PEFS over those of the network of all features, at batch lambda N."""
-    lines = [f"{'cost of PEFS':<14}{'paper':>7}{'all eps':>9}{'least':>8}{'greatest':>10}"]
+def cost(split: Split, mode: Mode, rate: float, times: int = 5) -> dict[str, Any]:
+    """Milliseconds a step of the network of all features and of PEFS at theta = 1/2, in turn."""
+    steps = max(1, round(COST_STEPS * mode.batch * mode.n_draws / len(split.y))) * -(
+        -len(split.y) // (mode.batch * mode.n_draws)
+    )
+
+    def plain() -> None:
+        model = network(split, np.arange(split.X.shape[1]), mode, steps, 0)
+        assert model.n_iter_ * -(-len(split.y) // (mode.batch * mode.n_draws)) == steps
+
+    def masked() -> None:
+        assert pefs(split, 0.0, mode, steps, 0, rate).n_iter_ == steps
+
+    least = [float("inf")] * 2
+    for _ in range(times):
+        for i, call in enumerate((plain, masked)):
+            began = time.process_time()
+            call()
+            least[i] = min(least[i], time.process_time() - began)
+    plain_ms, pefs_ms = (1000.0 * seconds / steps for seconds in least)
+    return {"steps": steps, "times": times, "plain": plain_ms, "pefs": pefs_ms}
+
+
+def costs(
+    measured: dict[str, dict[str, Any]], rows: list[dict[str, Any]], names: Sequence[str]
+) -> str:
+    """Processor time of PEFS over that of the network of all features, at batch lambda N."""
+    lines = [
+        f"{'cost of PEFS':<14}{'paper':>7}{'ours':>7}{'ms a step':>11}{'without':>9}"
+        f"{'whole trainings, by eps':>25}"
+    ]
     for name in names:
         of = [row for row in rows if row["set"] == name]
         plain = [float(row["seconds"]) for row in of if row["method"] == "all features"]
-        by_eps: dict[float, list[float]] = {}
-        for row in of:
-            if row["method"] == "PEFS":
-                by_eps.setdefault(float(row["point"]), []).append(float(row["seconds"]))
-        if not plain or not by_eps:
-            continue
-        ratios = np.array([np.mean(took) for took in by_eps.values()]) / np.mean(plain)
-        lines.append(
-            f"{name:<14}{PUBLISHED_COST[name]:>7.2f}{ratios.mean():>9.2f}{ratios.min():>8.2f}"
-            f"{ratios.max():>10.2f}"
-        )
+        whole = [
+            f"{float(row['seconds']) / np.mean(plain):.2f}"
+            for row in of
+            if row["method"] == "PEFS" and plain and int(row["training"]) == 0
+        ]
+        told = f"{name:<14}{PUBLISHED_COST[name]:>7.2f}"
+        if name in measured:
+            ms, without = float(measured[name]["pefs"]), float(measured[name]["plain"])
+            told += f"{ms / without:>7.2f}{ms:>11.2f}{without:>9.2f}"
+        else:
+            told += f"{'-':>7}{'-':>11}{'-':>9}"
+        lines.append(f"{told}  {' '.join(whole):>23}")
     return "\n".join(lines)
+
+
+def stored(path: Path) -> list[dict[str, Any]]:
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def store(path: Path, fields: Sequence[str], row: dict[str, Any]) -> None:
+    is_new = not path.is_file()
+    with path.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fields)
+        if is_new:
+            writer.writeheader()
+        writer.writerow(row)
 
 
 def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -301,40 +368,53 @@ def main(argv: Sequence[str] | None = None) -> None:
             end="",
         )
     print(f"\nrows: {out}\n", flush=True)
-    rows: list[dict[str, Any]] = []
-    if out.is_file():
-        with out.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
+    rows = stored(out)
+    cost_path = out.with_name(f"{out.stem}-cost.csv")
+    measured = {row["set"]: row for row in stored(cost_path) if row["mode"] == mode.name}
     known = {key_of(row) for row in rows}
     began, left = time.perf_counter(), 0
-    splits: dict[str, Split] = {}
+    splits = {name: Split(name, mode, 0) for name in options.sets}
+    rates = {name: rate_of(splits[name], mode, steps_of[name]) for name in options.sets}
     for method, point in points(mode):
         for name in options.sets:
             for number in range(1 if method == "LASSO" else trainings):
-                steps = steps_of[name]
-                place = (name, method, point, number, mode.name, steps)
-                if place in known:
+                row = {
+                    "set": name,
+                    "method": method,
+                    "point": point,
+                    "training": number,
+                    "mode": mode.name,
+                    "steps": steps_of[name],
+                    "rate": rates[name] if method == "PEFS" else "",
+                }
+                if key_of(row) in known:
                     continue
                 if options.time is not None and time.perf_counter() - began > options.time:
                     left += 1
                     continue
-                if name not in splits:
-                    splits[name] = Split(name, mode, 0)
-                row = dict(
-                    zip(("set", "method", "point", "training", "mode", "steps"), place, strict=True)
+                row.update(
+                    measure(splits[name], method, point, mode, steps_of[name], number, rates[name])
                 )
-                row.update(measure(splits[name], method, point, mode, steps, number))
-                is_new = not out.is_file()
-                with out.open("a", newline="", encoding="utf-8") as file:
-                    writer = csv.DictWriter(file, FIELDS)
-                    if is_new:
-                        writer.writeheader()
-                    writer.writerow(row)
+                store(out, FIELDS, row)
                 rows.append(row)
-    told = [row for row in rows if row["mode"] == mode.name]
     for name in options.sets:
-        print(curves([row for row in told if int(row["steps"]) == steps_of[name]], name) + "\n")
-    print(costs(told, options.sets))
+        if name not in measured and (
+            options.time is None or time.perf_counter() - began <= options.time
+        ):
+            row = {"set": name, "mode": mode.name, **cost(splits[name], mode, rates[name])}
+            store(cost_path, COST_FIELDS, row)
+            measured[name] = row
+    told = [
+        row
+        for row in rows
+        if row["mode"] == mode.name
+        and row["set"] in splits
+        and int(row["steps"]) == steps_of[row["set"]]
+        and (row["rate"] == "" or math.isclose(float(row["rate"]), rates[row["set"]]))
+    ]
+    for name in options.sets:
+        print(curves(told, name) + "\n")
+    print(costs(measured, told, options.sets))
     if left:
         print(f"\n{left} rows were not begun in time: run again with the same --out to go on")
 

@@ -315,6 +315,7 @@ void register_core(py::module_& module) {
       .value("weights", Stream::weights)
       .value("holdout", Stream::holdout)
       .value("dropout", Stream::dropout)
+      .value("permutations", Stream::permutations)
       .finalize();
   module.def("stratified_folds", &stratified, py::arg("codes").noconvert(), py::arg("n_classes"),
              py::arg("n_splits"), py::arg("n_repeats"), py::arg("seed"));

@@ -135,7 +135,7 @@ void register_discrete(py::module_& module) {
   const py::arg_v correction = py::arg("correction") = "none";
   const py::arg_v prior = py::arg("prior") = 1.0;
   const py::arg_v features = py::arg("features").noconvert() = py::none();
-  py::class_<PyDiscreteTable>(module, "DiscreteTable")
+  py::class_<PyDiscreteTable, std::shared_ptr<PyDiscreteTable>>(module, "DiscreteTable")
       .def(py::init<const Bytes&, const Codes&, Threads>(), py::arg("codes").noconvert(),
            py::arg("n_levels").noconvert(), py::arg("n_threads") = 1)
       .def_property_readonly("n_samples", &PyDiscreteTable::n_samples)
@@ -155,7 +155,7 @@ void register_discrete(py::module_& module) {
       "sparse_discrete_table",
       [](const Lists& begin, const Codes& rows, const Bytes& values, const Bytes& rest,
          const Codes& n_levels, std::size_t n_samples, Threads n_threads) {
-        return std::make_unique<PyDiscreteTable>(begin, rows, values, rest, n_levels,
+        return std::make_shared<PyDiscreteTable>(begin, rows, values, rest, n_levels,
                                                  n_samples, n_threads);
       },
       py::arg("begin").noconvert(), py::arg("rows").noconvert(), py::arg("values").noconvert(),

@@ -14,4 +14,5 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   bitsieve::register_univariate(module);
   bitsieve::register_search(module);
   bitsieve::register_gates(module);
+  bitsieve::register_causal(module);
 }

@@ -121,6 +121,22 @@ void set_state(BinarySpsa& spsa, const Vector& position, std::int64_t iteration,
   spsa.set_state(position.data(), SpsaState{iteration, mean_square, began});
 }
 
+Vector get_total(const BinarySpsa& spsa) {
+  return Vector(static_cast<py::ssize_t>(spsa.n_features()), spsa.total());
+}
+
+void set_total(BinarySpsa& spsa, const Vector& total) {
+  if (total.ndim() != 1 || static_cast<std::size_t>(total.shape(0)) != spsa.n_features()) {
+    throw std::invalid_argument("total must be one-dimensional, a number for each of " +
+                                std::to_string(spsa.n_features()) + " features");
+  }
+  const double* t = total.data();
+  if (!std::all_of(t, t + total.shape(0), [](double x) { return std::isfinite(x); })) {
+    throw std::invalid_argument("total must be finite");
+  }
+  spsa.set_total(t);
+}
+
 Array<Word> get_live(const BinarySpsa& spsa) {
   return Array<Word>(static_cast<py::ssize_t>(words_for(spsa.n_features())), spsa.live());
 }
@@ -183,6 +199,8 @@ void register_search(py::module_& module) {
       .def("state", &get_state, "(w, iteration, mean_square)")
       .def("set_state", &set_state, py::arg("position").noconvert(), py::arg("iteration"),
            py::arg("mean_square"), py::arg("began") = 0)
+      .def("total", &get_total, "float64 (n_features,): the sum of the iterates told.")
+      .def("set_total", &set_total, py::arg("total").noconvert())
       .def_property_readonly("began", [](const BinarySpsa& spsa) { return spsa.state().began; })
       .def("live", &get_live, "uint64 (n_words,): the features that are not out for good.")
       .def("set_live", &set_live, py::arg("live").noconvert())

@@ -29,6 +29,7 @@ __all__ = [
     "FixedSizeSearch",
     "GramSchmidt",
     "InformationSelector",
+    "MarkovBlanket",
     "Masks",
     "MultiSURF",
     "MultiSURFStar",
@@ -51,6 +52,7 @@ __all__ = [
     "UnivariateSelector",
     "__version__",
     "available_isas",
+    "causal",
     "data",
     "datasets",
     "discrete",
@@ -83,6 +85,7 @@ _NAMES = {
     "GramSchmidt": "bitsieve.selectors",
     "InformationSelector": "bitsieve.selectors",
     "MRMR": "bitsieve.selectors",
+    "MarkovBlanket": "bitsieve.selectors",
     "Masks": "bitsieve.masks",
     "MultiSURF": "bitsieve.selectors",
     "MultiSURFStar": "bitsieve.selectors",
@@ -112,6 +115,7 @@ _NAMES = {
 
 if TYPE_CHECKING:
     from bitsieve import (
+        causal,
         data,
         datasets,
         discrete,
@@ -149,6 +153,7 @@ if TYPE_CHECKING:
         ExhaustiveSearch,
         GramSchmidt,
         InformationSelector,
+        MarkovBlanket,
         MultiSURF,
         MultiSURFStar,
         RandomSearch,

@@ -33,6 +33,7 @@ class Stream(IntEnum):
     weights = 16
     holdout = 17
     dropout = 18
+    permutations = 19
 
 def philox(seed: int, stream: int, offset: int, n: int, lane: int = 0) -> NDArray[np.uint64]: ...
 def random_uniform(key: int, stream: int, lane: int, first: int, n: int) -> NDArray[np.float64]: ...
@@ -223,6 +224,8 @@ class BinarySPSA:
         mean_square: float,
         began: int = 0,
     ) -> None: ...
+    def total(self) -> NDArray[np.float64]: ...
+    def set_total(self, total: NDArray[np.float64]) -> None: ...
     @property
     def began(self) -> int: ...
     def live(self) -> NDArray[np.uint64]: ...
@@ -719,3 +722,59 @@ class ScoredSplits:
     def score_counts(
         self, score: Score, *, counts: NDArray[np.int32], n_threads: int = ...
     ) -> NDArray[np.float64]: ...
+
+class IndependenceTest:
+    @property
+    def n_samples(self) -> int: ...
+    @property
+    def n_variables(self) -> int: ...
+    @property
+    def n_computed(self) -> int: ...
+    @property
+    def n_remembered(self) -> int: ...
+    def test(self, x: int, y: int, given: NDArray[np.int64]) -> tuple[float, float, int, bool]: ...
+    def test_many(
+        self, xs: NDArray[np.int64], y: int, given: NDArray[np.int64], n_threads: int = ...
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]: ...
+    def separate(
+        self,
+        x: int,
+        y: int,
+        pool: NDArray[np.int64],
+        among: NDArray[np.int64],
+        *,
+        log_alpha: float,
+        min_size: int,
+        max_size: int,
+    ) -> tuple[bool, tuple[float, float, int, bool], list[int], int]: ...
+
+class DiscreteTest(IndependenceTest):
+    def __init__(
+        self,
+        table: DiscreteTable,
+        *,
+        statistic: str,
+        min_samples_per_cell: float,
+        most_kept: int,
+    ) -> None: ...
+
+class FisherTest(IndependenceTest):
+    def __init__(
+        self, X: NDArray[np.float64], *, most_kept: int, most_bytes: int, n_threads: int = ...
+    ) -> None: ...
+
+class PermutationTest(IndependenceTest):
+    def __init__(
+        self,
+        base: IndependenceTest,
+        *,
+        n_permutations: int,
+        most_hits: int,
+        seed: int,
+        most_kept: int,
+    ) -> None: ...
+
+def log_chi_squared_tails(
+    x: NDArray[np.float64], dof: NDArray[np.int64]
+) -> NDArray[np.float64]: ...
+def log_normal_tails(z: NDArray[np.float64]) -> NDArray[np.float64]: ...

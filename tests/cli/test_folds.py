@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shlex
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from bitsieve.cli import main
@@ -172,9 +174,42 @@ def test_what_cannot_be_repeated_is_refused(y: Any) -> None:
         )
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert message in err
+    for method in ("auto", "bspsa"):  # six batches, of which one is left out each
+        words = ["-t", "y", "--method", method, "--groups", "batch", "--outer-repeats", 2]
+        code, out, err = _run("select", "t.csv", *words)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "all the same where one of 6 groups is left out in each: leave it out, or g" in err
     words = ["--outer-repeats", 2, "--outer-folds", 0]
     code, _, err = _run("select", "t.csv", "-t", "y", "--method", "sfs", *words)
     assert (code, "--outer-folds 0 asks for none" in err) == (2, True)
+
+
+@each(
+    "n_groups, words, said",
+    [
+        (1, ["--outer-folds", 2], "more than 1 group: leave --groups out"),
+        (1, ["--outer-folds", 0], "--cv 5 is more than there are groups (1): leave --groups out"),
+        (2, ["--outer-folds", 2, "--cv", 2], "2 groups: take --outer-folds 0 and --cv 2, or leave"),
+        (3, ["--outer-folds", 2, "--cv", 2], "3 groups: take --outer-folds 3 and --cv 2"),
+        (4, ["--outer-folds", 9], "lower them, such as to --outer-folds 4 and --cv 3"),
+        (4, ["--outer-folds", 2], "lower them, such as to --outer-folds 2 and --cv 2"),
+    ],
+)
+def test_folds_that_few_groups_can_give_are_named(
+    tmp_path: Path, n_groups: int, words: list[Any], said: str
+) -> None:
+    table = tmp_path / f"{n_groups}.csv"
+    rows = (f"{i * i % 17},{i % 5},g{i // 2 % n_groups},{'ny'[i % 2]}" for i in range(48))
+    table.write_text("\n".join(["a,b,group,y", *rows]), encoding="utf-8")
+    common = ["select", table, "-t", "y", "--groups", "group", "--method", "sequential"]
+    common += [*_SHORT["sequential"], "--force", "--json", "--out", tmp_path / "out"]
+    code, out, err = _run(*common, *words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+    named = re.findall(r"--(outer-folds|cv) (\d)", err.partition("groups: ")[2])
+    if named:  # and they can be had
+        code, _, err = _run(*common, *(word for k, v in named for word in (f"--{k}", v)))
+        assert code == 0, err
 
 
 def test_the_terminal_says_what_the_folds_are(y: Any) -> None:

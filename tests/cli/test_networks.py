@@ -145,6 +145,7 @@ def test_a_network_selects_predicts_and_reports(name: str, table: tuple[Any, Any
     assert results["fold_scores"] == result.scores.tolist()
     assert results["honest_score"] > 0.9
     assert results["observed_score"] == alone.fit(X, y, groups=place).score(X, y)
+    assert results["n_iterations"] == len(alone.history_["epoch"])  # not steps
     # What is recorded repeats the run.
     assert _run(*shlex.split(record["repeat"])[1:], "--out", "again", "-q") == (0, "", "")
     second = _record("again")["results"]

@@ -54,6 +54,8 @@ SELECTORS: list[Any] = [
     bitsieve.GramSchmidt(probe_risk=0.3),
     bitsieve.InformationSelector(),
     bitsieve.InformationSelector(0.5, criterion="cmim"),
+    bitsieve.MarkovBlanket(),
+    bitsieve.MarkovBlanket("iamb", test="g2", alpha=0.05),
     bitsieve.MRMR(),
     bitsieve.MRMR(criterion="MIQ", missing="level"),
     bitsieve.MRMR(criterion="FCQ"),
@@ -91,6 +93,7 @@ SELECTORS: list[Any] = [
 ]
 OF_NUMBERS: list[Any] = [
     bitsieve.GramSchmidt(task="regression"),
+    bitsieve.MarkovBlanket("mmmb"),
     bitsieve.RecursiveFeatureElimination(Ridge(), n_features_to_select="auto", cv=2),
     bitsieve.RReliefF(),
     bitsieve.UnivariateSelector("pearson"),

@@ -13,6 +13,7 @@ from twin_pefs import CompactGA, TwinMasks, ordinal_utility
 torch = pytest.importorskip("torch")
 
 from bitsieve.gates.bernoulli import BernoulliMasks, utility  # noqa: E402
+from bitsieve.gates.dynamic import StructureMasks  # noqa: E402
 from bitsieve.gates.noise import PREDICTION_STEP  # noqa: E402
 
 
@@ -233,6 +234,28 @@ def test_variables_may_have_their_own_start_eps_and_count() -> None:
     np.testing.assert_allclose(gates.theta[~unit], 4 / 20 * 28 / 30 + 1 / 30, atol=1e-3)
 
 
+def test_beside_a_size_a_prior_says_which_and_not_how_many() -> None:
+    alike = [BernoulliMasks(10, prior=pi, n_features_to_select=3) for pi in (0.01, 0.5, 0.9)]
+    for gates in alike:
+        np.testing.assert_allclose(gates.pressure(), 1.0)  # 5 at the start, of 3
+    pi = np.array([0.9] * 2 + [0.01] * 8)
+    logit = np.log((1 - pi) / pi)
+    gates = BernoulliMasks(10, prior=pi, n_features_to_select=3)
+    own = logit - logit.mean()
+    np.testing.assert_allclose(gates.pressure(), own + 1.0 + np.abs(own).max())
+    gates.theta[:] = 0.1  # none of 3: each is pushed up, whatever the prior says
+    assert gates.pressure().max() <= -1.0
+    structure = StructureMasks(10, (4, 4), prior=pi, n_features_to_select=3, structure_eps=0.5)
+    np.testing.assert_allclose(structure.pressure()[:10], own + 1.0 + np.abs(own).max())
+    np.testing.assert_allclose(structure.pressure()[10:], 0.5)
+
+
+@each("d", [1, 2])
+def test_one_variable_and_two_can_move(d: int) -> None:
+    gates = play(BernoulliMasks(d, eps=0.3, rate=0.05), 1, 300, 0)
+    assert gates.tolist() == [True, False][:d]
+
+
 def test_eps_may_change_between_steps() -> None:
     gates = idle(BernoulliMasks(10, 1.0), 5)
     fallen = gates.theta[0].item()
@@ -267,13 +290,6 @@ def test_theta_is_all_that_is_kept() -> None:
     for both in (gates, again):
         play(both, 5, 20, 1)
     assert torch.equal(again.theta, gates.theta)
-
-
-@each("d", [1, 2])
-def test_one_or_two_variables_stay_where_they_are(d: int) -> None:
-    gates = idle(BernoulliMasks(d, eps=1.0, n_features_to_select=1), 10)
-    assert gates.theta.tolist() == [0.5] * d
-    assert gates.support().all()
 
 
 def test_what_is_wrong_is_said() -> None:

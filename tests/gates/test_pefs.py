@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import signal
 import warnings
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from sklearn.base import clone  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
 from bitsieve.gates import PEFSClassifier, PEFSRegressor  # noqa: E402
+from bitsieve.gates.training import Training  # noqa: E402
 
 QUICK: dict[str, Any] = {
     "hidden_layer_sizes": (16,),
@@ -124,6 +126,38 @@ def test_a_training_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 3
 
 
+@pytest.mark.parametrize("options", [{}, {"predict_by": "average"}, {"structure": "dynamic"}])
+def test_what_was_learnt_before_an_interrupt_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    X, y = task(2)
+    kept = {**QUICK, **options, "eps": 0.3, "device": "cpu", "progress": False, "n_jobs": 1}
+    whole = PEFSClassifier(**kept, max_iter=60).fit(X, y)
+    step = Training._step
+
+    def step_and_stop(training: Training) -> None:
+        step(training)
+        if training.step % 25 == 0:
+            signal.raise_signal(signal.SIGINT)
+
+    model = PEFSClassifier(**kept, max_iter=60, checkpoint=tmp_path / "stored")
+    for n_steps in (25, 50):
+        with monkeypatch.context() as patch:
+            patch.setattr(Training, "_step", step_and_stop)
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(X, y)
+        so_far = PEFSClassifier(**kept, max_iter=n_steps).fit(X, y)
+        assert model.n_iter_ == n_steps
+        for name in ("theta_", "support_", "gates_", "ranking_"):
+            np.testing.assert_array_equal(getattr(model, name), getattr(so_far, name), name)
+        np.testing.assert_array_equal(model.predict_proba(X), so_far.predict_proba(X))
+        assert model.history_["loss"].tolist() == so_far.history_["loss"].tolist()
+    model.fit(X, y)
+    assert model.n_iter_ == 60
+    np.testing.assert_array_equal(model.theta_, whole.theta_)
+    np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
+
+
 def test_averages_are_means_of_probabilities_and_asked_for_before_fit() -> None:
     X, y = task(0)
     model = PEFSClassifier(max_iter=40, predict_by="average", n_prediction_draws=3, **QUICK)
@@ -162,6 +196,22 @@ def test_a_dynamic_structure_is_pruned_to_a_plain_network() -> None:
     assert average.score(X[200:], y[200:]) > 0.75
 
 
+def test_of_two_features_the_one_that_matters_is_selected() -> None:
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    for best in range(2):
+        y = (X[:, best] > 0).astype(int)
+        model = PEFSClassifier(1, max_iter=100, gate_learning_rate=0.05, **QUICK).fit(X, y)
+        assert model.support_.nonzero()[0].tolist() == [best]
+
+
+def test_theta_of_many_features_moves_faster_by_default() -> None:
+    for n_features, rate in ((12, 1 / 12), (500, 1 / 500), (4000, 0.0015)):
+        assert PEFSClassifier()._make_gates(n_features).rate == pytest.approx(rate)
+    dynamic = PEFSClassifier(structure="dynamic", hidden_layer_sizes=(50, 50))
+    assert dynamic._make_gates(20).rate == pytest.approx(1 / 121)
+    assert PEFSClassifier(gate_learning_rate=0.3)._make_gates(4000).rate == 0.3
+
+
 def test_nothing_selected_is_said_and_the_shares_are_predicted() -> None:
     X, y = task(2)
     y = np.random.default_rng(0).permutation(y)
@@ -176,6 +226,7 @@ def test_nothing_selected_is_said_and_the_shares_are_predicted() -> None:
         ({"eps": -0.1}, "eps"),
         ({"prior": 1.0}, "prior"),
         ({"prior": [0.5, 0.5]}, "prior"),
+        ({"batch_size": 1}, "batches of two"),
         ({"structure": "grown"}, "structure"),
         ({"predict_by": "median"}, "predict_by"),
         ({"n_draws": 1}, "n_draws"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from each import each
+from each import each, each_isa
 from toys import Planted, planted
 from twin_spsa import TwinSPSA
 
@@ -80,6 +80,35 @@ def test_top_n_takes_the_largest_and_the_lowest_of_ties():
                 search = BinarySPSASearch(p, start=w, n_features_to_select=n)
                 expected = TwinSPSA(w, seed=0, n_select=n).ask()
                 np.testing.assert_array_equal(search.ask().to_bool(), expected)
+
+
+@each_isa
+def test_few_of_many_are_the_largest_wherever_w_goes(isa):
+    # The compiled pass remembers where the largest were: it must find them where they are now.
+    rng = np.random.default_rng(11)
+    for p, n in ((257, 1), (640, 5), (2001, 20), (3000, 70)):
+        jumps = [
+            rng.integers(0, 4, p) / 100.0 + 0.4,  # ties at the border
+            np.full(p, 0.5),
+            -rng.random(p) * 1e6,
+            np.where(np.arange(p) == p - 1, 1e150, 0.0),
+            np.linspace(0.0, 1.0, p),
+        ]
+        search = BinarySPSASearch(p, seed=p, start=jumps[0], n_features_to_select=n)
+        twin = TwinSPSA(jumps[0], seed=p, n_select=n)
+        told = np.zeros(p)
+        for k in range(50):
+            if k % 10 == 0:
+                twin.w = jumps[k // 10].copy()
+                search.set_state({**search.state(), "w": twin.w})
+            masks = search.ask()
+            np.testing.assert_array_equal(masks.to_bool(), twin.ask(), err_msg=f"{p}, {n}, {k}")
+            scores = rng.standard_normal(3)
+            search.tell(masks, scores)
+            twin.tell(scores)
+            told += twin.w
+            assert search.w.tobytes() == twin.w.tobytes()
+        assert search.feature_scores().tobytes() == (told / 50).tobytes()
 
 
 # -- Aksakalli and Malekipirbazari (2016) ----------------------------------------------------------

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from bitsieve import RecursiveFeatureElimination
+from bitsieve._checkpoint import CheckpointStore
 from bitsieve.panels.columns import ColumnElimination
 from bitsieve.panels.matrix import GramElimination
 from bitsieve.selectors import _elimination_store
@@ -209,6 +210,44 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         selector(SVM, 3, **options).fit(X, Y)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="resume must be True or False"):
         selector(SVM, tmp_path, resume=1, **options).fit(X, Y)
+
+
+def test_what_no_run_writes_is_refused(tmp_path: Path) -> None:
+    """Files that are whole, with a digest that fits, of orders and scores that cannot be."""
+    options = {"step": 9}
+    selector(SVM, tmp_path / "whole", **options).fit(X, Y)
+    struck(SVM, tmp_path / "struck", Y, 5, **options)
+    wrong: dict[str, list[Callable[[Any], Any]]] = {
+        "order": [
+            lambda order: order[:-1],
+            lambda order: np.zeros_like(order),
+            lambda order: order + 90,
+            lambda order: order + 0.5,
+        ],
+        "scores": [lambda scores: scores[..., :-1], lambda scores: scores.astype(str)],
+    }
+    for path in (next((tmp_path / "whole").glob("run-*")), next(tmp_path.glob("struck/part-*"))):
+        kind, _, name = path.stem.partition("-")
+        store = CheckpointStore(path.parent, name, kind=kind)
+        saved = store.load()
+        assert saved is not None
+        whole, (meta, arrays) = path.read_bytes(), saved
+        meta = {k: v for k, v in meta.items() if k not in ("schema", "version", "fingerprint")}
+        arrays.setdefault("scores", np.zeros((3, 11)))  # a finished file has none
+        for part, changes in wrong.items():
+            for change in changes:
+                store.save(meta, {**arrays, part: change(arrays[part])})
+                with pytest.raises(
+                    ValueError, match=r"no run of this kind writes.*(order|scores) .*delete it"
+                ):
+                    selector(SVM, path.parent, **options).fit(X, Y)
+        for number in ({"n_on_columns": -1}, {"n_steps": 99}, {"seed": -1}):
+            if number.keys() <= meta.keys():
+                store.save({**meta, **number}, arrays)
+                with pytest.raises(ValueError, match="holds what no run of this kind writes"):
+                    selector(SVM, path.parent, **options).fit(X, Y)
+        path.write_bytes(whole)
+        selector(SVM, path.parent, **options).fit(X, Y)
 
 
 def test_a_disk_that_refuses_costs_no_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -233,11 +233,27 @@ def test_a_limit_may_end_it_anywhere(cancer: tuple[np.ndarray, np.ndarray]) -> N
     said = "max_evaluations=30 ended the search at 8 features, not at n_features_to_select=3: "
     with pytest.warns(ConvergenceWarning, match=said):
         assert back.fit(X, y).n_features_ in (8, 9)
+    for options, said in (
+        ({"tol": 1e-6, "max_evaluations": 12}, "evaluations=12 .* 1 feature, before tol=1e-06 did"),
+        (
+            {"tol": -1, "max_evaluations": 24, "direction": "backward"},
+            "max_evaluations=24 ended the search at 1[0-2] features, before tol=-1 did",
+        ),
+        ({"tol": 1e-6, "max_time": 1e-6}, "max_time=1e-06 .* 1 feature, before tol=1e-06 did"),
+        (
+            {"n_features_to_select": (1, 6), "patience": 3, "max_evaluations": 12},
+            "at 1 feature, before patience=3 did: allow it more, or begin nearer with start",
+        ),
+    ):
+        with pytest.warns(ConvergenceWarning, match=said):
+            SequentialFeatureSelector(_NB, **options).fit(X, y)
     with warnings.catch_warnings():  # it got there, or it was not asked to
         warnings.simplefilter("error", ConvergenceWarning)
         for options in (
             {"n_features_to_select": 2, "max_evaluations": 23},
             {"n_features_to_select": (1, 6), "max_evaluations": 23},
+            {"tol": 0.5, "max_evaluations": 30},  # of which it needs 23
+            {"n_features_to_select": 2, "tol": 1e-6, "patience": 1, "max_evaluations": 23},
             {"n_features_to_select": 6, "callbacks": [lambda step: step.iteration == 1]},
         ):
             assert SequentialFeatureSelector(_NB, **options).fit(X, y).n_features_ <= 2

@@ -265,11 +265,13 @@ def test_a_start_means_what_it_means_to_the_search() -> None:
     for start in ([0, 2], ["c", "a"], ["c", 0], np.array([2, 0]), Masks.from_indices([[0, 2]], 4)):
         selector = BinarySPSA(KNeighborsClassifier(1), start=start)
         np.testing.assert_array_equal(selector._make_search(frame, Space(frame)).w, expected)
-    ends = BinarySPSA(KNeighborsClassifier(1), start=[1, 0, 0, 1], n_features_to_select=2)
+    ends = BinarySPSA(KNeighborsClassifier(1), start=[1.0, 0.0, 0.0, 1.0], n_features_to_select=2)
     assert ends._make_search(frame, Space(frame)).w.tolist() == [1.0, 0.0, 0.0, 1.0]
     for start, said in (
         (["e"], "start names 'e', which is no feature"),
         ([4], "start has position 4"),
+        ([1, 0, 0, 1], "start has a zero or a one for each of the 4 .* a mask must be boolean"),
+        ([1.0, 0.0, 0.0, 1.0], "raise c; a mask must be boolean: give True and False"),
         (f_classif, "start must be 'auto', None, a number, one number a feature, a mask, posit"),
     ):
         selector = BinarySPSA(KNeighborsClassifier(1), start=start)

@@ -206,6 +206,7 @@ struct Isa {
 #include "body_relief.hpp"
 #include "body_rows.hpp"
 #include "body_scaled.hpp"
+#include "body_search.hpp"
 #include "body_solver.hpp"
 #include "body_svm.hpp"
 #include "body_univariate.hpp"
@@ -225,6 +226,7 @@ const Kernels kernels_avx2 = {
     &avx2::scaled_kernels,
     &avx2::solver_kernels,
     &avx2::row_kernels,
+    &avx2::search_kernels,
     avx2::gram_float,
     avx2::add_squares,
     avx2::gram_fixed,

@@ -194,6 +194,7 @@ struct Isa {
 #include "body_relief.hpp"
 #include "body_rows.hpp"
 #include "body_scaled.hpp"
+#include "body_search.hpp"
 #include "body_solver.hpp"
 #include "body_svm.hpp"
 #include "body_univariate.hpp"
@@ -213,6 +214,7 @@ const Kernels kernels_avx512 = {
     &avx512::scaled_kernels,
     &avx512::solver_kernels,
     &avx512::row_kernels,
+    &avx512::search_kernels,
     avx512::gram_float,
     avx512::add_squares,
     avx512::gram_fixed,

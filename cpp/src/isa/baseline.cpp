@@ -284,6 +284,7 @@ struct Isa {
 #include "body_relief.hpp"
 #include "body_rows.hpp"
 #include "body_scaled.hpp"
+#include "body_search.hpp"
 #include "body_solver.hpp"
 #include "body_svm.hpp"
 #include "body_univariate.hpp"
@@ -303,6 +304,7 @@ const Kernels kernels_baseline = {
     &baseline::scaled_kernels,
     &baseline::solver_kernels,
     &baseline::row_kernels,
+    &baseline::search_kernels,
     baseline::gram_float,
     baseline::add_squares,
     baseline::gram_fixed,

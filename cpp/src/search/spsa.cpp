@@ -1,11 +1,11 @@
 #include "bitsieve/search/spsa.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 
+#include "bitsieve/core/isa.hpp"
 #include "bitsieve/core/rng.hpp"
 #include "bitsieve/search/compare.hpp"
 
@@ -37,6 +37,7 @@ BinarySpsa::BinarySpsa(const double* start, std::size_t n_features, std::uint64_
       raised_threshold_(threshold_for(options.perturbation)),
       lowered_threshold_(threshold_for(-options.perturbation)),
       w_(64 * n_words_, 0.0),
+      total_(64 * n_words_, 0.0),
       delta_(n_words_, 0),
       second_(options.second_order ? n_words_ : 0, 0),
       live_(n_words_, ~Word{0}),
@@ -74,6 +75,10 @@ void BinarySpsa::set_state(const double* position, const SpsaState& state) {
   asked_ = false;
 }
 
+void BinarySpsa::set_total(const double* total) {
+  std::copy(total, total + n_features_, total_.begin());
+}
+
 void BinarySpsa::draw_perturbation() {
   const std::uint64_t blocks = (n_words_ + 3) / 4;
   const std::uint64_t first = static_cast<std::uint64_t>(state_.iteration) * blocks;
@@ -93,6 +98,7 @@ void BinarySpsa::draw_perturbation() {
 void BinarySpsa::perturbed_twice(Word* plus, Word* minus) {
   const double c = options_.perturbation;
   if (options_.n_select > 0) {
+    perturbed_.resize(64 * n_words_);
     for (const bool up : {true, false}) {
       for (std::size_t f = 0; f < n_features_; ++f) {
         const bool again = get_bit(second_.data(), f);
@@ -121,17 +127,10 @@ void BinarySpsa::ask(Word* masks) {
   Word* iterate = masks;
   Word* plus = masks + n_words_;
   Word* minus = masks + 2 * n_words_;
-  const double c = options_.perturbation;
 
   if (options_.n_select > 0) {
-    top_n_.select(w_.data(), n_features_, options_.n_select, iterate);
-    perturbed_.resize(64 * n_words_);
-    for (const bool up : {true, false}) {
-      for (std::size_t f = 0; f < n_features_; ++f) {
-        perturbed_[f] = get_bit(delta_.data(), f) == up ? w_[f] + c : w_[f] - c;
-      }
-      top_n_.select(perturbed_.data(), n_features_, options_.n_select, up ? plus : minus);
-    }
+    largest_.select(w_.data(), n_features_, delta_.data(), options_.perturbation, options_.n_select,
+                    masks);
     if (curvature_) perturbed_twice(masks + 3 * n_words_, masks + 4 * n_words_);
     return;
   }
@@ -204,38 +203,32 @@ void BinarySpsa::inject_noise() {
 
 void BinarySpsa::tell(double plus, double minus, double second_difference) {
   if (!asked_) throw std::logic_error("tell without an ask before it");
-  if (curvature_) {
-    step_along_curvature(plus - minus, second_difference);
+  if (!curvature_ && options_.noise == 0.0 && is_whole_) {
+    step_along_perturbation(plus - minus, total_.data());
   } else {
-    step_along_perturbation(plus - minus);
-  }
-  if (options_.noise > 0.0) inject_noise();
-  for (std::size_t f = 0; f < n_features_ && !is_whole_; ++f) {
-    if (!get_bit(live_.data(), f)) w_[f] = 0.0;
+    if (curvature_) {
+      step_along_curvature(plus - minus, second_difference);
+    } else {
+      steps_.resize(w_.size());
+      step_along_perturbation(plus - minus, steps_.data());  // nobody reads that sum
+    }
+    if (options_.noise > 0.0) inject_noise();
+    for (std::size_t f = 0; f < n_features_ && !is_whole_; ++f) {
+      if (!get_bit(live_.data(), f)) w_[f] = 0.0;
+    }
+    for (std::size_t f = 0; f < n_features_; ++f) total_[f] += w_[f];
   }
   state_.iteration += 1;
   asked_ = false;
 }
 
-void BinarySpsa::step_along_perturbation(double difference) {
+void BinarySpsa::step_along_perturbation(double difference, double* total) {
   const double step = step_for(difference);
   if (!(std::abs(step) <= largest_step)) {
     throw std::invalid_argument("the scores and the gain make a step of " + std::to_string(step));
   }
 
-  // The signed steps of four features for each of the sixteen patterns of four bits.
-  std::array<std::array<double, 4>, 16> steps;
-  for (unsigned pattern = 0; pattern < 16; ++pattern) {
-    for (unsigned i = 0; i < 4; ++i) steps[pattern][i] = (pattern >> i & 1) != 0 ? step : -step;
-  }
-  for (std::size_t w = 0; w < n_words_; ++w) {
-    Word delta = delta_[w];
-    double* position = &w_[64 * w];
-    for (int i = 0; i < 64; i += 4, delta >>= 4) {
-      const double* signed_step = steps[delta & 15].data();
-      for (int j = 0; j < 4; ++j) position[i + j] += signed_step[j];
-    }
-  }
+  kernels().search->step(delta_.data(), n_words_, step, w_.data(), total);
 }
 
 bool BinarySpsa::is_decided() const {

@@ -210,6 +210,7 @@ class AutoJob:
         found = folds_of(
             data.table,
             outer=self.outer_folds,
+            outer_repeats=self.outer_repeats,
             inner=self.cv,
             shuffle=self.shuffle,
             scoring=self.scoring or "accuracy",

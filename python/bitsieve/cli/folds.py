@@ -144,7 +144,13 @@ class Folds:
 
 
 def folds_of(
-    table: Table, *, outer: int | None, inner: int | None, shuffle: bool, scoring: str
+    table: Table,
+    *,
+    outer: int | None,
+    outer_repeats: int | None,
+    inner: int | None,
+    shuffle: bool,
+    scoring: str,
 ) -> Folds:
     """Return the folds of a job; of few groups, such as sites, one is left out each.
 
@@ -152,20 +158,26 @@ def folds_of(
     ----------
     table : Table
         With classes.
-    outer, inner : int or None
-        As typed, None where they were not; no inner ones where this is 0.
+    outer, outer_repeats, inner : int or None
+        As typed, None where they were not; no inner folds where that is 0.
     shuffle : bool
     scoring : str
 
     Raises
     ------
     ValueError
-        Where the table cannot give such folds.
+        Where the table cannot give such folds, or rounds of them that differ.
     """
     is_by_site = False
     if table.groups is not None and outer is None:
         n_groups = int(table.groups.max()) + 1
         if 3 <= n_groups <= MOST_SITES:
+            if outer_repeats is not None and outer_repeats > 1:
+                raise ValueError(
+                    f"--outer-repeats {outer_repeats} repeats outer folds, which are all the same "
+                    f"where one of {n_groups} groups is left out in each: leave it out, or give "
+                    "--outer-folds"
+                )
             outer, is_by_site = n_groups, True
             inner = min(_USUAL, n_groups - 1) if inner is None else inner
     found = Folds(

@@ -244,8 +244,8 @@ def check_folds(table: Table, *, outer_folds: int, cv: int, scoring: str) -> Non
         needs = "needs" if cv == 1 else "need"
         if n_groups < outer_folds or left < cv:
             raise ValueError(
-                f"--outer-folds {outer_folds}{_and_cv(cv)} {needs} more than {n_groups} groups: "
-                f"lower {'it' if cv == 1 else 'them'}"
+                f"--outer-folds {outer_folds}{_and_cv(cv)} {needs} more than "
+                f"{plural(n_groups, 'group')}: {_folds_instead(n_groups, outer_folds, cv)}"
             )
     _check_classes(table, outer_folds=outer_folds, cv=cv, scoring=scoring)
     largest = int(np.bincount(table.codes).max())
@@ -266,12 +266,29 @@ def _and_cv(cv: int) -> str:
     return f" and --cv {cv}" if cv > 1 else ""
 
 
+def _folds_instead(n_groups: int, outer_folds: int, cv: int) -> str:
+    """Say which folds so few groups can give."""
+    if n_groups == 1:
+        return "leave --groups out"
+    if cv == 1:
+        return "lower it"
+    if n_groups == 2:
+        return "take --outer-folds 0 and --cv 2, or leave --groups out"
+    outer = min(outer_folds, n_groups)
+    left = n_groups - -(-n_groups // outer)
+    if left < 2:
+        return f"take --outer-folds {n_groups} and --cv 2"
+    return f"lower them, such as to --outer-folds {outer} and --cv {min(cv, left)}"
+
+
 def _check_inner_folds(table: Table, cv: int) -> None:
     """Refuse inner folds that all samples cannot give."""
     assert table.codes is not None
     if table.groups is not None and int(table.groups.max()) + 1 < cv:
+        n_groups = int(table.groups.max()) + 1
         raise ValueError(
-            f"--cv {cv} is more than there are groups ({int(table.groups.max()) + 1}): lower it"
+            f"--cv {cv} is more than there are groups ({n_groups}): "
+            f"{'lower it' if n_groups > 1 else 'leave --groups out'}"
         )
     largest = int(np.bincount(table.codes).max())
     if largest < cv:

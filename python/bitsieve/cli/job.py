@@ -123,6 +123,7 @@ class Job:
         folds = folds_of(
             data.table,
             outer=self.outer_folds,
+            outer_repeats=self.outer_repeats,
             inner=0 if self._entry.predicts else self.cv,
             shuffle=self.shuffle,
             scoring=self.options["scoring"],

@@ -71,7 +71,7 @@ def told_by_training(selector: Any, score: float) -> dict[str, Any]:
         "observed": float(score),
         "remeasured": None,
         "n_evaluations": 0,
-        "n_iterations": int(selector.n_iter_),
+        "n_iterations": len(selector.history_["epoch"]),  # n_iter_ may count steps
         "stop_reason": dict(getattr(selector, "stop_reason_", {})),
     }
 

@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bitsieve._checks import check_choice, check_int, check_number
 from bitsieve.data import Table
 from bitsieve.gates._base import Found, GatedEstimator
+from bitsieve.gates._found import Interrupted
 from bitsieve.gates.bernoulli import BernoulliMasks
 from bitsieve.gates.device import n_threads, torch_for
-from bitsieve.gates.dynamic import DynamicMLP, StructureMasks
+from bitsieve.gates.dynamic import DynamicMLP, StructureMasks, skippable
 from bitsieve.gates.noise import PREDICTION_STEP
 from bitsieve.gates.problem import Architecture, Problem
 from bitsieve.gates.progress import TrainingBar
@@ -26,6 +27,7 @@ __all__ = ["MaskedEstimator"]
 
 _ROWS = 4096  # samples predicted at a time
 _LEAST, _MOST = 3000, 20_000  # steps of a training whose max_iter is None
+_EACH = 30  # of them for each variable; and theta's rate is at least this over the most
 
 
 class _DynamicArchitecture(Architecture):
@@ -130,6 +132,10 @@ class MaskedEstimator(GatedEstimator):
         for name in ("batch_size", "max_iter"):
             if getattr(self, name) is not None:
                 check_int(name, getattr(self, name), 1, instead="or None")
+        if self.batch_size == 1 and self.batch_norm and self.body is None:
+            raise ValueError(
+                "batch_norm=True needs batches of two samples or more: batch_size is 1"
+            )
         if self.gate_learning_rate is not None:
             check_number("gate_learning_rate", self.gate_learning_rate, 0.0, instead="or None")
         if self._is_dynamic:
@@ -161,11 +167,12 @@ class MaskedEstimator(GatedEstimator):
 
     def _make_gates(self, n_features: int) -> BernoulliMasks:
         if self._is_dynamic:
+            hidden = self._hidden()
             return StructureMasks(
                 n_features,
-                self._hidden(),
+                hidden,
                 self._penalty(),
-                self.gate_learning_rate,
+                self._rate(n_features + sum(hidden) + len(skippable(hidden))),
                 prior=self.prior,
                 structure_eps=self.structure_eps,
                 n_features_to_select=self.n_features_to_select,
@@ -173,10 +180,16 @@ class MaskedEstimator(GatedEstimator):
         return BernoulliMasks(
             n_features,
             self._penalty(),
-            self.gate_learning_rate,
+            self._rate(n_features),
             prior=self.prior,
             n_features_to_select=self.n_features_to_select,
         )
+
+    def _rate(self, n_variables: int) -> float:
+        """Return theta's rate: 1 / n_variables, but so that the steps of a fit can settle it."""
+        if self.gate_learning_rate is not None:
+            return self.gate_learning_rate
+        return max(1.0 / n_variables, _EACH / _MOST)
 
     def _penalty(self) -> float:
         """Return eps: none where the size is given, which weighs each variable by itself."""
@@ -203,15 +216,22 @@ class MaskedEstimator(GatedEstimator):
         training = problem.training(lam=0.0, hold_out=self._holds_out(), stops_early=True)
         n_steps = self.max_iter
         if n_steps is None:
-            n_steps = min(max(_LEAST, 30 * problem.n_features), _MOST)
+            n_steps = min(max(_LEAST, _EACH * training.gates.n_features), _MOST)
         running = problem.running
         store = running.store(self._FIRST)
         if store is not None:
             store.restore(training, max_steps=n_steps)
+        stopped: KeyboardInterrupt | None = None
         with TrainingBar(running.progress, n_steps, in_steps=True, name=self._FIRST) as bar:
-            training.run(max_steps=n_steps, store=store, bar=bar)
+            try:
+                training.run(max_steps=n_steps, store=store, bar=bar)
+            except KeyboardInterrupt as stop:
+                stopped = stop
         with torch_for(running.device, running.n_threads):
-            return self._found(problem, training, 0.0)
+            found = self._found(problem, training, 0.0)
+        if stopped is not None:
+            raise Interrupted(found) from stopped
+        return found
 
     def _found(self, problem: Problem, training: Training, lam: float) -> Found:
         gates, network, x = training.gates, training.network, training.samples.x

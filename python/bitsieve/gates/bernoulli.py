@@ -28,8 +28,8 @@ class BernoulliMasks(FeatureGates):
     it loses. So eps is the advantage below which a variable goes, whatever the scale of the
     losses.
 
-    theta is held in [1/d, 1 - 1/d], d the number of variables, so that every mask can be drawn. A
-    variable is selected where theta >= 1/2. All is float64.
+    theta is held in [1/d, 1 - 1/d], d the number of variables and at least 3, so that every mask
+    can be drawn. A variable is selected where theta >= 1/2. All is float64.
 
     Parameters
     ----------
@@ -43,7 +43,8 @@ class BernoulliMasks(FeatureGates):
         Probability pi of a variable under a prior, in (0, 1); the penalty is then
         -log p(M | pi), and eps has no say.
     n_features_to_select : int or None, default None
-        Number of variables to reach; eps then comes on top.
+        Number of variables to reach; eps then comes on top, and of a prior what tells variables
+        apart.
     counted : bool array of shape (n_features,), or None, default None
         Which variables ``n_features_to_select`` counts; None is all.
     start : float or array of shape (n_features,), default 0.5
@@ -68,6 +69,8 @@ class BernoulliMasks(FeatureGates):
     advantage, so that theta does not fall faster than the masks can be compared. Where it settles,
     S is off by an advantage, less than one variable. S is counted in the range of theta: a variable
     is 0 at 1/d and 1 at 1 - 1/d. What is neither better nor worse than others wanders between them.
+    Beside a size a prior says which variables, not how many: the mean of its eps is taken off, and
+    the clip is as much wider as the greatest that is left.
 
     References
     ----------
@@ -103,8 +106,8 @@ class BernoulliMasks(FeatureGates):
     ) -> None:
         super().__init__(n_features)
         self.rate = 1.0 / n_features if rate is None else check_number("rate", rate, 0.0)
-        # One variable has no other end; two cannot move, as the paper's range says.
-        self._least = 1.0 / max(2, n_features)
+        # In the paper's range one variable or two could not move.
+        self._least = 1.0 / max(3, n_features)
         if prior is not None:
             pi = _each("prior", prior, n_features, 0.0, 1.0)
             eps = np.log1p(-pi) - np.log(pi)
@@ -118,10 +121,13 @@ class BernoulliMasks(FeatureGates):
                 f"counted must be a boolean array of shape ({n_features},), got {which.dtype} of "
                 f"shape {which.shape}"
             )
+        self.register_buffer("_counted", torch.from_numpy(which.astype(float)), persistent=False)
         self.n_features_to_select = n_features_to_select
+        self._reach = 1.0  # the pressure that outweighs any advantage, and what a prior adds to it
         if n_features_to_select is not None:
             check_int("n_features_to_select", n_features_to_select, 0, int(which.sum()))
-        self.register_buffer("_counted", torch.from_numpy(which.astype(float)), persistent=False)
+            if prior is not None:
+                self._say_which_alone()
 
     def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
         """See :class:`~bitsieve.gates.gate.FeatureGates`; a mask is of all samples."""
@@ -146,10 +152,17 @@ class BernoulliMasks(FeatureGates):
         """Return the eps of the next step, float64 of shape (n_features,)."""
         if self.n_features_to_select is None:
             return self.eps
-        span = (1.0 - 2.0 * self._least) or 1.0
+        span = 1.0 - 2.0 * self._least
         size = self._counted @ ((self.theta - self._least) / span)
         surplus = (size - self.n_features_to_select).clamp(-1.0, 1.0)
-        return self.eps + surplus * self._counted
+        return self.eps + self._reach * surplus * self._counted
+
+    def _say_which_alone(self) -> None:
+        """Take off of a prior how many variables there are: the size says so."""
+        which = self._counted > 0
+        if which.any():
+            self.eps[which] -= self.eps[which].mean()
+            self._reach += float(self.eps[which].abs().max())
 
     def _bound(self, theta: torch.Tensor) -> torch.Tensor:
         return theta.clamp_(self._least, 1.0 - self._least)

@@ -87,6 +87,8 @@ class StructureMasks(BernoulliMasks):
             n_features_to_select=n_features_to_select,
             counted=np.arange(total) < n_inputs,
         )
+        if prior is not None and n_features_to_select is not None:
+            self._say_which_alone()
 
     def value(self) -> torch.Tensor:
         """See :class:`~bitsieve.gates.gate.FeatureGates`; of each layer one unit at least."""

@@ -57,15 +57,16 @@ class PEFSClassifier(ClassifierTask, ClassifierMixin, MaskedEstimator):  # type:
     optimizer : {"adam", "sgd"}, default "adam"
     learning_rate : float, default 1e-3
     gate_learning_rate : float or None, default None
-        Of theta; None is one divided by the number of variables of the distribution.
+        Of theta; None is one divided by the number of variables (features, and with
+        ``structure="dynamic"`` units and layers), at least 0.0015.
     weight_decay : float, default 1e-4
     batch_size : int or None, default 128
         Samples of a step, the same ones behind each mask; None takes all.
     max_iter : int or None, default None
-        Steps; None is 30 times the number of features, from 3,000 to 20,000. At its default rate
-        the theta of a useless feature takes n_features log(n_features) / eps steps to its end:
-        for thousands of features raise ``gate_learning_rate`` or ``max_iter``. The paper takes
-        100,000.
+        Steps; None is 30 times the number of variables, from 3,000 to 20,000. The theta of a
+        useless feature takes log(n_features) / (rate eps) steps to its end, with all defaults more
+        than there are from some tens of features on: raise ``gate_learning_rate`` or ``max_iter``
+        where many of ``theta_`` are far from 0 and 1 at the end. The paper takes 100,000.
     early_stopping, validation_fraction, patience : bool, float, int, default False, 0.2, 20
         Stop after so many epochs without a better loss of a validation part, and go back to the
         best.

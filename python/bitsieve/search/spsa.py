@@ -203,9 +203,11 @@ class BinarySPSASearch:
             second_order=second_order,
         )
         if n_select == 0 and self._core.is_decided():
+            is_mask = set(self.w.tolist()) == {0.0, 1.0}
+            hint = "; a mask must be boolean: give True and False" if is_mask else ""
             raise ValueError(
                 f"no component of start is within {c} of 0.5, so no perturbation could change a "
-                "mask: bring the start nearer to 0.5, or raise c"
+                f"mask: bring the start nearer to 0.5, or raise c{hint}"
             )
         self._parameters: dict[str, float | int | str] = {
             "c": c,
@@ -222,7 +224,6 @@ class BinarySPSASearch:
             "stop_when_decided": int(bool(stop_when_decided)),
         }
         self._asked: Masks | None = None
-        self._total: NDArray[np.float64] = np.zeros(self._n_features)  # of the iterates told
         self._n_asked = 5 if second_order else 3
         self._eligible = np.array([True] + [bool(admit_perturbed)] * (self._n_asked - 1))
         self._eligible.setflags(write=False)
@@ -296,7 +297,6 @@ class BinarySPSASearch:
                 f"gain {self.gain:.6g} and scores that differ by {difference:.6g} "
                 "make a step that no search can take; lower the gain"
             ) from None
-        self._total += self.w
         self._asked = None
         live = None if halving is None else halving.take(asked[0], float(scores[0]))
         if live is not None:
@@ -309,7 +309,7 @@ class BinarySPSASearch:
         iteration.
         """
         iteration = int(self._core.state()[1])
-        return self._total / iteration if iteration else self.w
+        return self._core.total() / iteration if iteration else self.w
 
     def stop(self) -> dict[str, object]:
         """Return ``{"decided": True}`` once no mask can change, if the search is to stop then.
@@ -344,7 +344,7 @@ class BinarySPSASearch:
             **self._parameters,
             "seed": self._core.seed,
             "w": w,
-            "w_total": self._total.copy(),
+            "w_total": self._core.total(),
             "iteration": iteration,
             "mean_square": mean_square,
             **more,
@@ -385,7 +385,7 @@ class BinarySPSASearch:
         if hessian is not None:
             self._core.set_curvature(hessian)
         self._core.set_seed(seed)
-        self._total = total
+        self._core.set_total(total)
         self._asked = None
 
     def __repr__(self) -> str:

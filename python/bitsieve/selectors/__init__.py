@@ -41,6 +41,7 @@ Rankings: ``_ranked.py`` has everything that all share, the best of what a filte
     univariate.py    scores of single features, Gram-Schmidt
     information.py   MRMR and the other greedy criteria
     cfs.py, fcbf.py  sets of features that do not repeat each other
+    blanket.py       MarkovBlanket: what makes all else independent of the target
     aggregation.py   several rankers, one ranking; what a ranker may be: _rankers.py
     ensemble.py      one ranker on many samples, drawn by _bootstrap.py
     discretizer.py   levels in place of numbers, a step of a pipeline
@@ -50,6 +51,7 @@ from __future__ import annotations
 
 from bitsieve.selectors.aggregation import RankAggregation
 from bitsieve.selectors.auto import AutoSelector
+from bitsieve.selectors.blanket import MarkovBlanket
 from bitsieve.selectors.cfs import CFS
 from bitsieve.selectors.discretizer import Discretizer
 from bitsieve.selectors.ensemble import EnsembleRanker
@@ -79,6 +81,7 @@ __all__ = [
     "FixedSizeSearch",
     "GramSchmidt",
     "InformationSelector",
+    "MarkovBlanket",
     "MultiSURF",
     "MultiSURFStar",
     "RReliefF",

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._checkpoint import CheckpointStore, fingerprint
-from bitsieve._checks import key_of
+from bitsieve._checks import check_int, key_of
 from bitsieve._checks import seed as check_seed
 from bitsieve.panels.recursive import Eliminated, Progress
 
@@ -37,6 +37,10 @@ class EliminationStore:
     directory : str or path
     name : str
         The fingerprint of the fit.
+    left : int64 array
+        The features that are not forbidden, ascending.
+    shape : (int, int)
+        Of the scores: folds, and sizes that are scored.
     key : int or None
         Its seed; None draws one, unless the file has it.
     resume : bool
@@ -59,9 +63,16 @@ class EliminationStore:
     """
 
     def __init__(
-        self, directory: str | os.PathLike[str], name: str, *, key: int | None, resume: bool
+        self,
+        directory: str | os.PathLike[str],
+        name: str,
+        *,
+        left: NDArray[np.int64],
+        shape: tuple[int, int],
+        key: int | None,
+        resume: bool,
     ) -> None:
-        self._directory, self._resume = directory, resume
+        self._directory, self._left, self._resume = directory, left, resume
         self._store = CheckpointStore(directory, name)
         self._parts: list[PartStore] = []
         self.scores: NDArray[np.float64] | None = None
@@ -74,9 +85,11 @@ class EliminationStore:
         meta, arrays = saved
         try:
             self.key = check_seed("seed", meta["seed"])
-            self.scores = arrays.get("scores")
+            if "scores" in arrays:
+                self.scores = _checked_scores(arrays["scores"], shape)
             if "order" in arrays:
-                self.found = Eliminated(arrays["order"], np.empty(0), int(meta["n_on_columns"]))
+                order = _checked_order(arrays["order"], left, len(left))
+                self.found = Eliminated(order, np.empty(0), check_int("n", meta["n_on_columns"], 0))
         except (LookupError, TypeError, ValueError) as error:
             raise self._store.mismatch(
                 f"holds what no run of this kind writes ({error})"
@@ -102,7 +115,7 @@ class EliminationStore:
             }
         )
         store = CheckpointStore(self._directory, known, kind="part")
-        part = PartStore(store, sizes, largest_scored, resume=self._resume)
+        part = PartStore(store, self._left, sizes, largest_scored, resume=self._resume)
         self._parts.append(part)
         return part
 
@@ -136,6 +149,8 @@ class PartStore:
     Parameters
     ----------
     store : CheckpointStore
+    left : int64 array
+        The features that are not forbidden, ascending.
     sizes, largest_scored
         Of the elimination.
     resume : bool
@@ -143,9 +158,15 @@ class PartStore:
     """
 
     def __init__(
-        self, store: CheckpointStore, sizes: list[int], largest_scored: int, *, resume: bool
+        self,
+        store: CheckpointStore,
+        left: NDArray[np.int64],
+        sizes: list[int],
+        largest_scored: int,
+        *,
+        resume: bool,
     ) -> None:
-        self._store, self._resume = store, resume
+        self._store, self._left, self._resume = store, left, resume
         self._sizes, self._largest = sizes, largest_scored
         self._last: Progress | None = None
         self._written = -np.inf
@@ -163,14 +184,13 @@ class PartStore:
             return None
         meta, arrays = saved
         try:
-            n_steps = int(meta["n_steps"])
+            n_steps = check_int("n_steps", meta["n_steps"], 1, len(self._sizes))
             left = 0 if n_steps == len(self._sizes) else self._sizes[n_steps]
             n_scored = sum(size <= self._largest for size in self._sizes[:n_steps])
-            order, scores = arrays["order"], arrays["scores"]
-            if order.shape != (self._sizes[0] - left,) or scores.shape != (n_scored,):
-                raise ValueError(f"{len(order)} features and {len(scores)} scores")
+            order = _checked_order(arrays["order"], self._left, self._sizes[0] - left)
+            scores = _checked_scores(arrays["scores"], (n_scored,))
             if not left:
-                return Eliminated(order, scores, int(meta["n_on_columns"]))
+                return Eliminated(order, scores, check_int("n", meta["n_on_columns"], 0))
         except (LookupError, TypeError, ValueError) as error:
             raise self._store.mismatch(
                 f"holds what no run of this kind writes ({error})"
@@ -222,3 +242,22 @@ class PartStore:
             },
         )
         self._last, self._written = None, time.monotonic()
+
+
+def _checked_order(order: NDArray[Any], left: NDArray[np.int64], n_gone: int) -> NDArray[np.int64]:
+    """Return the features that have left, each once, and none that never was there."""
+    if not (
+        order.dtype.kind == "i"
+        and order.shape == (n_gone,)
+        and len(np.unique(order)) == n_gone
+        and np.isin(order, left).all()
+    ):
+        raise ValueError(f"the order is none of {n_gone} of {len(left)} features")
+    return order.astype(np.int64)
+
+
+def _checked_scores(scores: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return scores of this shape."""
+    if scores.dtype.kind != "f" or scores.shape != shape:
+        raise ValueError(f"scores are {scores.dtype} of shape {scores.shape}, not {shape}")
+    return scores.astype(np.float64)

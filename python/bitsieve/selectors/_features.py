@@ -93,8 +93,8 @@ def _checked(name: str, array: NDArray[Any], p: int) -> Positions:
         )
     if len(array) == p > 1 and array.max() <= 1:
         raise ValueError(
-            f"{name} has a zero or a one for each of the {p} features: give True and False for a "
-            "mask, or each position once"
+            f"{name} has a zero or a one for each of the {p} features, and a mask must be boolean: "
+            "give True and False, or each position once"
         )
     return np.unique(array).astype(np.int64)
 
@@ -106,7 +106,8 @@ def _positions(name: str, items: Iterable[Any], table: Table) -> Positions:
         if is_whole(item):
             found.append(int(_checked(name, np.array([item]), table.n_features)[0]))
         elif not isinstance(item, str):
-            raise ValueError(f"{name} must hold names or positions, got {item!r}")
+            hint = "; a mask must be boolean throughout" if isinstance(item, bool) else ""
+            raise ValueError(f"{name} must hold names or positions, got {item!r}{hint}")
         elif table.names is None:
             raise ValueError(
                 f"{name} names {quoted(item)}, but X has no names of features: give positions, or "

@@ -65,9 +65,15 @@ def size_range(given: Any, space: Space, *, adds: bool, by_tol: bool) -> tuple[i
 
 
 def warn_of_size(
-    given: Any, space: Space, *, asked: tuple[int, int], reached: int, reasons: Mapping[str, object]
+    given: Any,
+    space: Space,
+    *,
+    asked: tuple[int, int],
+    reached: int,
+    reasons: Mapping[str, object],
+    rules: Mapping[str, object],
 ) -> None:
-    """Warn where a budget ended a search before it came to a size that was asked for.
+    """Warn where a budget ended a search short of the sizes asked for, or before its own rule did.
 
     Parameters
     ----------
@@ -80,6 +86,8 @@ def warn_of_size(
         The size of the selection, counted as these.
     reasons : mapping of str to object
         Why the search stopped.
+    rules : mapping of str to object
+        Parameters that were to end it within the range; None for those that were not given.
 
     Warns
     -----
@@ -87,16 +95,23 @@ def warn_of_size(
         Of scikit-learn.
     """
     budgets = [f"{name}={reasons[name]}" for name in _BUDGETS if name in reasons]
-    if not budgets or asked[0] <= reached <= asked[1]:
+    open_rules = [f"{name}={rule}" for name, rule in rules.items() if rule is not None]
+    if not budgets or reasons.keys() & rules.keys():
         return
     low, high = (size + space.n_forced for size in asked)
-    aim = f"n_features_to_select={given!r}"
-    if not is_whole(given) and not isinstance(given, tuple):
-        aim = f"the {low if low == high else f'{low} to {high}'} of {aim}"
+    if not asked[0] <= reached <= asked[1]:
+        short = f"not at n_features_to_select={given!r}"
+        if not is_whole(given) and not isinstance(given, tuple):
+            aim = low if low == high else f"{low} to {high}"
+            short = f"not at the {aim} of n_features_to_select={given!r}"
+    elif open_rules and low < high:
+        short = f"before {' or '.join(open_rules)} did"
+    else:
+        return
     warnings.warn(
         f"{' and '.join(budgets)} ended the search at "
-        f"{plural(reached + space.n_forced, 'feature')}, not at {aim}: allow it more, or begin "
-        "nearer with start",
+        f"{plural(reached + space.n_forced, 'feature')}, {short}: allow it more, or begin nearer "
+        "with start",
         ConvergenceWarning,
         stacklevel=4,
     )

@@ -264,7 +264,7 @@ class RecursiveFeatureElimination(WrappingSelector):
         key = None if self.random_state is None else key_of(self.random_state)
         store = None
         if self.checkpoint is not None:
-            store = self._stored(table, space, weights, sizes, largest, splits, key)
+            store = self._stored(table, space, weights, left, sizes, largest, splits, key)
             key = store.key
         elif key is None:
             key = key_of(None)
@@ -324,6 +324,7 @@ class RecursiveFeatureElimination(WrappingSelector):
         table: Table,
         space: Space,
         weights: NDArray[Any] | None,
+        left: NDArray[np.int64],
         sizes: list[int],
         largest: int,
         splits: list[Split],
@@ -349,7 +350,14 @@ class RecursiveFeatureElimination(WrappingSelector):
             },
             "seed": "drawn" if key is None else str(key),
         }
-        return EliminationStore(self.checkpoint, fingerprint(parts), key=key, resume=self.resume)
+        return EliminationStore(
+            self.checkpoint,
+            fingerprint(parts),
+            left=left,
+            shape=(len(splits), sum(size <= largest for size in sizes)),
+            key=key,
+            resume=self.resume,
+        )
 
     def _store(
         self,

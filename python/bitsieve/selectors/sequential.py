@@ -94,7 +94,8 @@ class SequentialFeatureSelector(SearchSelector):
         ``floating`` refuses it.
     max_evaluations : int or None, default None
         Limit on the number of evaluations. Where this or ``max_time`` ends the search short of the
-        sizes asked for, a ``ConvergenceWarning`` of scikit-learn says so.
+        sizes asked for, or before ``tol`` or ``patience`` does, a ``ConvergenceWarning`` of
+        scikit-learn says so.
     max_time : float or None, default None
         Limit in seconds.
     random_state : int, RandomState, Generator or None, default None
@@ -358,6 +359,7 @@ class SequentialFeatureSelector(SearchSelector):
             asked=(search.steps.low, search.steps.high),
             reached=int(space.units_of(self.support_).sum()),
             reasons=self.stop_reason_,
+            rules={"tol": self.tol if self._goes_by_tol else None, "patience": self.patience},
         )
 
     def _store(self, result: Any, table: Table, fitness: Any, search: Any) -> None:

@@ -368,22 +368,11 @@ class BinarySPSA(SearchSelector):
             scores = space.filter_scores(name, scores, n_jobs=self.n_jobs)
         if start is None or is_number(start):
             return start, scores
-        if are_numbers(start) or _are_zeros_and_ones(start, space.n_features):
+        if are_numbers(start):
             if np.ndim(start) == 0:
                 return start, scores
             return space.unit_scores(vector("start", start, space.n_features)), scores
         return start_units("start", start, space), scores
-
-
-def _are_zeros_and_ones(start: Any, n_features: int) -> bool:
-    """Tell whether whole numbers are ends of [0, 1], one a feature, and no positions."""
-    if isinstance(start, (Masks, str)):
-        return False
-    try:
-        array = np.asarray(start)
-    except ValueError:  # lists of several lengths
-        return False
-    return array.dtype.kind in "iu" and array.shape == (n_features,) and set(array) <= {0, 1}
 
 
 def _number_or_auto(name: str, value: Any, auto: int | None) -> int | None:

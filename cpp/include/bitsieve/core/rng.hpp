@@ -37,6 +37,7 @@ enum class Stream : std::uint64_t {
   weights = 16,      // initial weights; a lane for each layer
   holdout = 17,      // the samples of a validation part
   dropout = 18,      // seeds of what torch draws; a word for each step
+  permutations = 19,  // orders of the samples under independence; a lane for each test
 };
 
 inline std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b, std::uint64_t& low) {

@@ -14,6 +14,7 @@
 #include "bitsieve/isa/relief_kernels.hpp"
 #include "bitsieve/isa/row_kernels.hpp"
 #include "bitsieve/isa/scaled_kernels.hpp"
+#include "bitsieve/isa/search_kernels.hpp"
 #include "bitsieve/isa/solver_kernels.hpp"
 #include "bitsieve/isa/svm_kernels.hpp"
 #include "bitsieve/isa/univariate_kernels.hpp"
@@ -59,6 +60,7 @@ struct Kernels {
   const ScaledKernels* scaled;
   const SolverKernels* solver;
   const RowKernels* rows;
+  const SearchKernels* search;
 
   // A rectangle of a Gram matrix over m chosen features of a feature-major table:
   //   gram[(i - i_begin) * ldc + j - j_begin] += sign * sum_f table[f * ld + i] * table[f * ld + j]

@@ -34,6 +34,7 @@
 #include "bitsieve/core/aligned.hpp"
 #include "bitsieve/core/mask.hpp"
 #include "bitsieve/search/curvature.hpp"
+#include "bitsieve/search/perturbed_top_n.hpp"
 #include "bitsieve/search/top_n.hpp"
 
 namespace bitsieve {
@@ -86,6 +87,10 @@ class BinarySpsa {
   const SpsaState& state() const { return state_; }
   void set_state(const double* position, const SpsaState& state);
 
+  // The sum of the iterates w_1 to w_k, in their order.
+  const double* total() const { return total_.data(); }
+  void set_total(const double* total);
+
   const Word* live() const { return live_.data(); }
   void set_live(const Word* live);  // nothing moves
   Curvature* curvature() { return curvature_ ? &*curvature_ : nullptr; }
@@ -97,7 +102,7 @@ class BinarySpsa {
   void draw_perturbation();
   void perturbed_twice(Word* plus, Word* minus);
   double step_for(double difference);
-  void step_along_perturbation(double difference);
+  void step_along_perturbation(double difference, double* total);
   void step_along_curvature(double difference, double second_difference);
   void inject_noise();
   double age() const { return static_cast<double>(state_.iteration - state_.began); }  // k
@@ -107,12 +112,13 @@ class BinarySpsa {
   SpsaOptions options_;
   double raised_threshold_, lowered_threshold_;  // w + c and w - c reach 0.5 from here on
   SpsaState state_;
-  AlignedVector<double> w_;  // padded to whole words
+  AlignedVector<double> w_, total_;  // padded to whole words
   std::vector<Word> delta_, second_, live_;
   bool is_whole_ = true;  // every feature is live
   double twice_raised_threshold_, twice_lowered_threshold_;
   std::optional<Curvature> curvature_;
   bool asked_ = false;
+  PerturbedTopN largest_;
   TopN top_n_;
   AlignedVector<double> perturbed_, steps_;
 };

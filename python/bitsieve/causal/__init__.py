@@ -1,0 +1,79 @@
+"""Causal: tests of conditional independence and Markov blankets.
+
+::
+
+    X, y -- make_test (make.py) --> discrete_tests.py  GSquared, ChiSquared   on _compiled.py
+                                    fisher.py          FisherZ                     |
+                                    permutation.py     PermutationTest             v
+                                              independence.py: the contract, IndependenceTest
+                                                                                   |
+    markov.py  markov_blanket(s)  <-- assembly.py  symmetry, spouses <-- hiton.py, mmpc.py, iamb.py
+      |                                                                  fill in a neighbors.py
+      v
+    blanket.py  Blanket, with its separators.py; copies.py: variables that stand twice
+
+A name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__all__ = [
+    "Blanket",
+    "ChiSquared",
+    "FisherZ",
+    "GSquared",
+    "Independence",
+    "IndependenceTest",
+    "Method",
+    "PermutationTest",
+    "Separation",
+    "Separator",
+    "Separators",
+    "TestName",
+    "make_test",
+    "markov_blanket",
+    "markov_blankets",
+    "skeleton",
+]
+
+if TYPE_CHECKING:
+    from bitsieve.causal.blanket import Blanket
+    from bitsieve.causal.discrete_tests import ChiSquared, GSquared
+    from bitsieve.causal.fisher import FisherZ
+    from bitsieve.causal.independence import Independence, IndependenceTest, Separation
+    from bitsieve.causal.make import TestName, make_test
+    from bitsieve.causal.markov import Method, markov_blanket, markov_blankets, skeleton
+    from bitsieve.causal.permutation import PermutationTest
+    from bitsieve.causal.separators import Separator, Separators
+
+_HOMES = {
+    "Blanket": "bitsieve.causal.blanket",
+    "ChiSquared": "bitsieve.causal.discrete_tests",
+    "FisherZ": "bitsieve.causal.fisher",
+    "GSquared": "bitsieve.causal.discrete_tests",
+    "Independence": "bitsieve.causal.independence",
+    "IndependenceTest": "bitsieve.causal.independence",
+    "Method": "bitsieve.causal.markov",
+    "PermutationTest": "bitsieve.causal.permutation",
+    "Separation": "bitsieve.causal.independence",
+    "Separator": "bitsieve.causal.separators",
+    "Separators": "bitsieve.causal.separators",
+    "TestName": "bitsieve.causal.make",
+    "make_test": "bitsieve.causal.make",
+    "markov_blanket": "bitsieve.causal.markov",
+    "markov_blankets": "bitsieve.causal.markov",
+    "skeleton": "bitsieve.causal.markov",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
