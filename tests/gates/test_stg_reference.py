@@ -19,14 +19,16 @@ from sklearn.datasets import make_moons
 
 from bitsieve.gates import STGClassifier
 
-N_RUNS, N_EPOCHS, LAM = 10, 6000, 0.5
+N_RUNS, N_EPOCHS = 10, 2000
+#: Of the package, whose penalty is a mean over the features; ours is a sum.
+LAM, N_FEATURES = 0.5, 20
 
 
 def _task(seed: int) -> tuple[Any, Any]:
     """Two moons in the first two of 20 columns, 300 samples to learn on and 700 others."""
     random = np.random.default_rng(seed)
     moons, y = make_moons(1000, noise=0.1, random_state=seed)
-    X = np.hstack([moons, random.normal(size=(1000, 18))])
+    X = np.hstack([moons, random.normal(size=(1000, N_FEATURES - 2))])
     order = random.permutation(1000)
     return X[order], y[order]
 
@@ -41,7 +43,7 @@ def _theirs(seed: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         torch.manual_seed(seed)
         model = stg.STG(
             task_type="classification",
-            input_dim=20,
+            input_dim=N_FEATURES,
             output_dim=2,
             hidden_dims=[60, 20],
             activation="tanh",
@@ -70,7 +72,7 @@ def _theirs(seed: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def _ours(seed: int) -> list[int]:
     X, y = _task(seed)
     model = STGClassifier(
-        lam=LAM,
+        lam=LAM / N_FEATURES,
         hidden_layer_sizes=(60, 20),
         activation="tanh",
         optimizer="sgd",
