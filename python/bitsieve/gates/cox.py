@@ -13,8 +13,8 @@ from bitsieve._checks import check_choice, check_int
 from bitsieve.data import Table
 from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.gates._found import Interrupted
+from bitsieve.gates._stochastic import StochasticGates
 from bitsieve.gates.losses import TIES, CoxPartialLikelihood, Loss
-from bitsieve.gates.stg import _STG
 from bitsieve.gates.survival import (
     Survival,
     baseline_hazard,
@@ -31,7 +31,7 @@ class _SurvivalTable(Table):
     survival: Survival
 
 
-class STGCox(_STG):
+class STGCox(StochasticGates):
     """Proportional hazards behind stochastic gates: which features tell who has the event first.
 
     A network whose output is the logarithm of a sample's risk, trained by Cox's partial likelihood
