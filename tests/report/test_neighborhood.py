@@ -27,7 +27,8 @@ def test_no_two_names_share_a_row_of_a_side() -> None:
     for n_near, n_far in ((0, 0), (1, 0), (1, 3), (14, 11), (30, 25)):
         blanket = _blanket(n_near, n_far)
         at = place_blanket(blanket)
-        assert at[0] == (0.0, 0.0) and set(at) == {0, *blanket.members}
+        assert at[0] == (0.0, 0.0)
+        assert set(at) == {0, *blanket.members}
         for members in (blanket.parents_children, tuple(blanket.spouses)):
             for x in members:
                 for z in members:
@@ -37,7 +38,8 @@ def test_no_two_names_share_a_row_of_a_side() -> None:
 
 def test_draws_the_strongest_of_very_many() -> None:
     figure = plot_blanket(_blanket(70, 10))
-    assert len(figure.axes[0].texts) == 61 and "20 weaker ones" in figure.get_suptitle()
+    assert len(figure.axes[0].texts) == 61
+    assert "20 weaker ones" in figure.get_suptitle()
 
 
 def test_hostile_names(tmp_path: Path) -> None:
@@ -46,4 +48,5 @@ def test_hostile_names(tmp_path: Path) -> None:
             warnings.simplefilter("error")
             figure = plot_blanket(_blanket(3, 4, name), tmp_path / "a.png")
         texts = figure.axes[0].texts
-        assert len(texts) == 8 and not any("\x1b" in text.get_text() for text in texts)
+        assert len(texts) == 8
+        assert not any("\x1b" in text.get_text() for text in texts)
