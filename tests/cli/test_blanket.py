@@ -32,7 +32,7 @@ def _data() -> tuple[np.ndarray, np.ndarray]:
 def _write(path: Path, y: np.ndarray | None = None, cell: str | None = None) -> Path:
     X, outcome = _data()
     rows = [
-        [*map(repr, map(float, x)), t] for x, t in zip(X, outcome if y is None else y, strict=False)
+        [*map(repr, map(float, x)), t] for x, t in zip(X, outcome, strict=False)
     ]
     if cell is not None:
         rows[0][0] = cell
