@@ -31,9 +31,8 @@ def _data() -> tuple[np.ndarray, np.ndarray]:
 
 def _write(path: Path, y: np.ndarray | None = None, cell: str | None = None) -> Path:
     X, outcome = _data()
-    rows = [
-        [*map(repr, map(float, x)), t] for x, t in zip(X, outcome, strict=False)
-    ]
+    outcome = outcome if y is None else y
+    rows = [[*map(repr, map(float, x)), t] for x, t in zip(X, outcome, strict=True)]
     if cell is not None:
         rows[0][0] = cell
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -106,9 +105,11 @@ def test_refuses_data(tmp_path: Path) -> None:
     code, _, errors = _run(_write(file, cell=""), "-t", "out", "--out", out)
     assert code == 2
     assert "contains NaN: 1 value in 1 column ('parent')" in errors
-    code, _, errors = _run(
-        _write(file, cell="high"), "-t", "out", "--test", "fisher-z", "--out", out
-    )
+    code, _, errors = _run(_write(file, cell="high"), "-t", "out", "--out", out)
     assert code == 2
-    assert "--test fisher-z" in errors
-    assert "parent" in errors
+    assert "('parent') holds numbers, but also text such as 'high'" in errors
+    lines = ["parent,other,out", *(f"{'ab'[i % 3 == 0]},{i * i},{i % 2}" for i in range(60))]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    code, _, errors = _run(file, "-t", "out", "--test", "fisher-z", "--out", out)
+    assert code == 2
+    assert "--test fisher-z needs numbers" in errors

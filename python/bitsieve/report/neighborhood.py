@@ -26,8 +26,8 @@ _BLUE, _ORANGE, _GREY = "#0072B2", "#E69F00", "#7a7a7a"
 def place_blanket(blanket: Blanket) -> dict[int, tuple[float, float]]:
     """Return where each member stands: columns bent around the target, a row of its own each.
 
-    Parents and children stand on an inner ellipse (about 0.6 from the middle), spouses on an outer
-    one (about 1.6) beside a child through which they came. Rows are 1 apart, so names never overlap.
+    Parents and children stand on an inner ellipse (0.6 from the middle), spouses on an outer
+    one (1.6) beside a child through which they came. Rows are 1 apart, so names never overlap.
 
     Parameters
     ----------
@@ -143,7 +143,8 @@ def plot_blanket(
         is_target, is_spouse = x == blanket.target, x in blanket.spouses
         colour = "black" if is_target else _ORANGE if is_spouse else _BLUE
         axes.text(
-            across, up, drawn(_short(blanket.name(x), 24)), ha="center" if is_target else "left" if across > 0 else "right",
+            across, up, drawn(_short(blanket.name(x), 24)),
+            ha="center" if is_target else "left" if across > 0 else "right",
             va="center", zorder=2,
             fontsize=10 if is_target else 8.5, color="white" if is_target else "black",
             fontweight="bold" if is_target else "normal",
