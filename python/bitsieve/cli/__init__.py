@@ -387,10 +387,10 @@ def blanket(
     min_samples_per_cell: Annotated[
         float, typer.Option(min=0, help="A test of levels with fewer samples a cell is skipped.")
     ] = 5.0,
-    symmetric: Annotated[
+    no_symmetric: Annotated[
         bool,
-        typer.Option("--symmetric/--no-symmetric", help="Only those that find each other stay."),
-    ] = True,
+        typer.Option("--no-symmetric", help="Keep those too that do not find each other."),
+    ] = False,
     why_not: Annotated[
         list[str] | None, typer.Option(help="Say why this feature is in or out; again for more.")
     ] = None,
@@ -428,7 +428,7 @@ def blanket(
             test=test.value,
             max_conditioning=max_conditioning,
             min_samples_per_cell=min_samples_per_cell,
-            symmetric=symmetric,
+            symmetric=not no_symmetric,
             why_not=tuple(why_not or ()),
             seed=seed,
             n_jobs=jobs,
