@@ -1,4 +1,5 @@
-"""The command line: ``bitsieve select``, ``predict``, ``rank`` and ``datasets``.
+"""The command line: ``bitsieve select``, ``predict``, ``rank``, ``blanket`` and
+``datasets``.
 
 ::
 
@@ -12,6 +13,7 @@
     job.py       one job of any other method: search, outer folds, table and files
     predict.py   the command bitsieve predict; prediction.py its job: a panel on new samples
     rank.py      one ranking job: scores of all features, table and files
+    blanket.py   one Markov blanket: tests, table, files and picture
     doubts.py    what is warned of before a job starts
     input.py     what a job reads and where it may write; everything that is refused early
     folds.py     outer and inner folds, the same for every method
@@ -42,6 +44,7 @@ from bitsieve.cli.errors import one_line_errors, show
 from bitsieve.cli.options import (
     Aggregate,
     AsJson,
+    BlanketMethod,
     Dataset,
     Decimal,
     Drop,
@@ -49,6 +52,7 @@ from bitsieve.cli.options import (
     Duplicates,
     File,
     Force,
+    Independence,
     Index,
     Jobs,
     Missing,
@@ -63,6 +67,7 @@ from bitsieve.cli.signals import Stopped, signals_held, signals_stop, what_stopp
 from bitsieve.cli.terminal import plain_warnings
 
 if TYPE_CHECKING:
+    from bitsieve.cli.blanket import FinishedBlanket
     from bitsieve.cli.finished import FinishedAuto
     from bitsieve.cli.job import FinishedJob
     from bitsieve.cli.rank import FinishedRanking
@@ -347,6 +352,94 @@ def rank(
 
 
 @app.command()
+def blanket(
+    file: File = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            help="Column with classes or numbers, a file with them, or file:column.",
+        ),
+    ] = None,
+    dataset: Dataset = None,
+    orient: Orientation = Orient.auto,
+    index: Index = None,
+    drop: Drop = None,
+    duplicates: DuplicateNames = Duplicates.error,
+    decimal: Decimal = ".",
+    task: Annotated[
+        Task, typer.Option(help="What the target of a file holds; its values decide by default.")
+    ] = Task.auto,
+    alpha: Annotated[
+        float,
+        typer.Option(help="Independent is a p-value above it; 0.001 for hundreds of features."),
+    ] = 0.01,
+    method: Annotated[
+        BlanketMethod, typer.Option("--method", "-m", help="How the blanket is searched for.")
+    ] = BlanketMethod.hiton_mb,
+    test: Annotated[
+        Independence, typer.Option(help="Test of independence; auto looks at the data.")
+    ] = Independence.auto,
+    max_conditioning: Annotated[
+        int, typer.Option(min=0, help="Most features of a separating set.")
+    ] = 3,
+    min_samples_per_cell: Annotated[
+        float, typer.Option(min=0, help="A test of levels with fewer samples a cell is skipped.")
+    ] = 5.0,
+    no_symmetric: Annotated[
+        bool,
+        typer.Option("--no-symmetric", help="Keep those too that do not find each other."),
+    ] = False,
+    why_not: Annotated[
+        list[str] | None, typer.Option(help="Say why this feature is in or out; again for more.")
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, max=2**32 - 1, help="Seed of --test permutation; drawn and recorded."),
+    ] = None,
+    jobs: Jobs = None,
+    out: Out = _OUT / "blanket",
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find the Markov blanket of the target: parents, children and spouses.
+
+    Given these the target is independent of all other features. Writes
+    blanket.csv, separators.csv (what separates each other feature), run.json
+    and blanket.png into the --out folder, and overwrites no other run.
+    """
+    with one_line_errors(), plain_warnings(ignore=ManyClassesWarning):
+        from bitsieve.cli.blanket import BlanketJob
+
+        job = BlanketJob(
+            file=file,
+            target=target,
+            dataset=dataset,
+            orient=orient.value,
+            index=index,
+            drop=tuple(drop or ()),
+            duplicates=duplicates.value,
+            decimal=decimal,
+            task=task.value,
+            alpha=alpha,
+            method=method.value,
+            test=test.value,
+            max_conditioning=max_conditioning,
+            min_samples_per_cell=min_samples_per_cell,
+            symmetric=not no_symmetric,
+            why_not=tuple(why_not or ()),
+            seed=seed,
+            n_jobs=jobs,
+            out=out,
+            force=force,
+            progress=False if quiet or as_json else None,
+        )
+        _deliver(job.run(), job.files, out, quiet=quiet, as_json=as_json)
+
+
+@app.command()
 def datasets(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -418,7 +511,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _deliver(
-    done: FinishedJob | FinishedAuto | FinishedRanking,
+    done: FinishedJob | FinishedAuto | FinishedRanking | FinishedBlanket,
     files: Sequence[str],
     out: Path,
     *,

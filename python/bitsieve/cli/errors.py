@@ -17,6 +17,10 @@ __all__ = ["give_up", "in_options", "one_line_errors", "show"]
 
 #: Parameters of selectors and readers, and the options that stand for them.
 _OPTIONS = {
+    "alpha": "alpha",
+    "max_conditioning": "max-conditioning",
+    "min_samples_per_cell": "min-samples-per-cell",
+    "test": "test",
     "cv": "cv",
     "feature_groups": "feature-groups",
     "forbidden_features": "forbidden",

@@ -41,6 +41,28 @@ class Duplicates(StrEnum):
     first = "first"
 
 
+class BlanketMethod(StrEnum):
+    """How a Markov blanket is searched for."""
+
+    hiton_mb = "hiton-mb"
+    mmmb = "mmmb"
+    pcmb = "pcmb"
+    iamb = "iamb"
+    inter_iamb = "inter-iamb"
+    fast_iamb = "fast-iamb"
+    gs = "gs"
+
+
+class Independence(StrEnum):
+    """What tests independence."""
+
+    auto = "auto"
+    g2 = "g2"
+    chi2 = "chi2"
+    fisher_z = "fisher-z"
+    permutation = "permutation"
+
+
 class Aggregate(StrEnum):
     """How several rankings become one."""
 

@@ -8,6 +8,7 @@
     X, y -------> statistics.py: direction, means, p and substitutes of each feature, its columns
     predictions -> predictions.py: one row a sample and outer fold, predictions.csv
     scores -----> ranking.py: one row a feature, ranking.csv, a table; bars.py: a picture
+    blanket ----> blanket.py: blanket.csv, separators.csv, a table; neighborhood.py: a picture
     outcome ----> outcome.py: the numbers of a search and their sentences; table.py: the table
     panel ------> panel.py: the numbers of a panel and their sentences; page.py: the page
     limits -----> path.py: error against the size of the panel (numbers -> path.png)
@@ -24,7 +25,15 @@ from __future__ import annotations
 
 from bitsieve._files import write_atomically
 from bitsieve.report.bars import RankingInfo, plot_ranking, ranking_info
+from bitsieve.report.blanket import (
+    blanket_rows,
+    blanket_table,
+    separator_rows,
+    write_blanket_csv,
+    write_separators_csv,
+)
 from bitsieve.report.convergence import ConvergenceInfo, convergence_info, plot_convergence
+from bitsieve.report.neighborhood import place_blanket, plot_blanket
 from bitsieve.report.outcome import Outcome, Restarted, printable
 from bitsieve.report.page import panel_page
 from bitsieve.report.panel import (
@@ -63,6 +72,8 @@ __all__ = [
     "Restarted",
     "Site",
     "TrainingInfo",
+    "blanket_rows",
+    "blanket_table",
     "convergence_info",
     "environment",
     "feature_statistics",
@@ -71,6 +82,8 @@ __all__ = [
     "panel_page",
     "panel_table",
     "path_info",
+    "place_blanket",
+    "plot_blanket",
     "plot_convergence",
     "plot_path",
     "plot_ranking",
@@ -83,10 +96,13 @@ __all__ = [
     "ranking_table",
     "reliability_info",
     "selection_rows",
+    "separator_rows",
     "training_info",
     "write_atomically",
+    "write_blanket_csv",
     "write_predictions_csv",
     "write_ranking_csv",
     "write_run_json",
     "write_selection_csv",
+    "write_separators_csv",
 ]
