@@ -36,6 +36,15 @@ def blanket_rows(blanket: Blanket) -> list[tuple[Any, ...]]:
     list of (name, index, role, through, strength, p_value)
         Role is "parent or child" or "spouse"; through, the children of a spouse, is a list of
         names. Strength is -log10 of the p-value, the greatest of the member's tests.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitsieve.causal import FisherZ, markov_blanket
+    >>> x, y, other = np.random.default_rng(0).normal(size=(3, 200))
+    >>> blanket = markov_blanket(FisherZ(np.column_stack([x, other, x + y])), 2)
+    >>> [(row[0], row[2]) for row in blanket_rows(blanket)]
+    [('variable 0', 'parent or child')]
     """
     strengths = blanket.strengths
 
@@ -62,6 +71,15 @@ def separator_rows(blanket: Blanket) -> list[tuple[Any, ...]]:
     list of (name, index, why, given, p_value)
         Why is "independent", "copy" (given is the one that stands for it) or "no reliable test";
         given is a list of names, the p-value empty text where there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitsieve.causal import FisherZ, markov_blanket
+    >>> x, y, other = np.random.default_rng(0).normal(size=(3, 200))
+    >>> blanket = markov_blanket(FisherZ(np.column_stack([x, other, x + y])), 2)
+    >>> [row[:4] for row in separator_rows(blanket)]
+    [('variable 1', 1, 'independent', [])]
     """
     log_p = blanket.separators.log_p()
     inside = {blanket.target, *blanket.members}
@@ -84,10 +102,31 @@ def separator_rows(blanket: Blanket) -> list[tuple[Any, ...]]:
 def write_blanket_csv(path: str | os.PathLike[str], blanket: Blanket) -> Path:
     """Write :func:`blanket_rows` as a CSV file; children of a spouse are joined by semicolons.
 
+    Parameters
+    ----------
+    path : path-like
+    blanket : bitsieve.causal.Blanket
+
+    Returns
+    -------
+    Path
+        The file.
+
     Raises
     ------
     OSError
         Where the file cannot be written.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitsieve.causal import FisherZ, markov_blanket
+    >>> x, y, other = np.random.default_rng(0).normal(size=(3, 200))
+    >>> blanket = markov_blanket(FisherZ(np.column_stack([x, other, x + y])), 2)
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(write_blanket_csv(f"{folder}/blanket.csv", blanket).read_text().split(",")[:2])
+    ['feature', 'index']
     """
     rows = [(*row[:3], "; ".join(row[3]), *row[4:]) for row in blanket_rows(blanket)]
     return write_csv(path, _MEMBER_COLUMNS, rows)
@@ -96,10 +135,31 @@ def write_blanket_csv(path: str | os.PathLike[str], blanket: Blanket) -> Path:
 def write_separators_csv(path: str | os.PathLike[str], blanket: Blanket) -> Path:
     """Write :func:`separator_rows` as a CSV file; separating sets are joined by semicolons.
 
+    Parameters
+    ----------
+    path : path-like
+    blanket : bitsieve.causal.Blanket
+
+    Returns
+    -------
+    Path
+        The file.
+
     Raises
     ------
     OSError
         Where the file cannot be written.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitsieve.causal import FisherZ, markov_blanket
+    >>> x, y, other = np.random.default_rng(0).normal(size=(3, 200))
+    >>> blanket = markov_blanket(FisherZ(np.column_stack([x, other, x + y])), 2)
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(write_separators_csv(f"{folder}/out.csv", blanket).read_text().splitlines()[0])
+    feature,index,why,given,p_value
     """
     rows = [(*row[:3], "; ".join(row[3]), *row[4:]) for row in separator_rows(blanket)]
     return write_csv(path, _OUT_COLUMNS, rows)
@@ -115,6 +175,15 @@ def blanket_table(blanket: Blanket) -> Table:
     Returns
     -------
     rich.table.Table
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitsieve.causal import FisherZ, markov_blanket
+    >>> x, y, other = np.random.default_rng(0).normal(size=(3, 200))
+    >>> blanket = markov_blanket(FisherZ(np.column_stack([x, other, x + y])), 2)
+    >>> blanket_table(blanket).row_count
+    1
     """
     from rich import box
     from rich.table import Table

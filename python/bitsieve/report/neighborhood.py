@@ -37,6 +37,16 @@ def place_blanket(blanket: Blanket) -> dict[int, tuple[float, float]]:
     -------
     dict of int to (x, y)
         The target is at (0, 0).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bitsieve.causal import FisherZ, markov_blanket
+    >>> x, y, other = np.random.default_rng(0).normal(size=(3, 200))
+    >>> blanket = markov_blanket(FisherZ(np.column_stack([x, other, x + y])), 2)
+    >>> at = place_blanket(blanket)
+    >>> sorted(at), at[2]
+    ([0, 2], (0.0, 0.0))
     """
     strengths = blanket.strengths
     far = sorted(blanket.spouses, key=lambda x: (-strengths[x], x))
