@@ -93,7 +93,7 @@ def test_settings_arrive() -> None:
     [
         (NUMBERS, TWO, {"test": "g3"}, "test must be one of 'auto', 'g2', 'chi2', 'fisher-z'"),
         (NUMBERS, THREE, {"test": "fisher-z"}, "needs a numeric target or two classes, got 3"),
-        (FRAME, TWO, {"test": "fisher-z"}, "column 4 holds text or categories"),
+        (FRAME, TWO, {"test": "fisher-z"}, "column 'kind' holds text or categories"),
         (NUMBERS, TWO[:5], {}, "120"),
         (NUMBERS, NUMBERS[:, 0], {"test": "g2", "discretization": "mdl"}, "y"),
         (NUMBERS, None, {"test": "g2", "discretization": "mdl"}, "mdl"),

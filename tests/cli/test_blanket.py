@@ -46,7 +46,7 @@ def test_what_it_says_and_writes(tmp_path: Path) -> None:
         file, "-t", "out", "--alpha", 0.001, "--why-not", "effect", "--out", out
     )
     assert (code, errors) == (0, "")
-    assert "Markov blanket of out, 2 parents or children and 1 spouses" in said
+    assert "Markov blanket of out, 2 parents or children and 1 spouse" in said
     assert "spouse through child" in said
     assert "Fisher's z (all features are continuous" in said
     assert "effect is not in the blanket of out: given child" in said

@@ -15,7 +15,8 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 
 from bitsieve._random import Random, Stream
-from bitsieve.gates import STGClassifier, STGRegressor
+from bitsieve.gates import STGClassifier, STGRegressor, path
+from bitsieve.gates.gate import GaussianGates, HardConcreteGates
 from bitsieve.gates.path import FixedGates
 from bitsieve.gates.training import Training
 
@@ -38,14 +39,14 @@ def test_path_of_a_linear_model() -> None:
     X, y = _linear()
     model = STGRegressor(3, **QUICK).fit(X, y)
     assert model.get_support(indices=True).tolist() == [4, 7, 9]
-    path = model.path_
-    assert (np.diff(path["n_features"]) < 0).all()
-    assert (np.diff(path["lam"]) >= 0).all()
-    assert np.array_equal(path["support"].to_bool().sum(axis=1), path["n_features"])
+    found = model.path_
+    assert (np.diff(found["n_features"]) < 0).all()
+    assert (np.diff(found["lam"]) >= 0).all()
+    assert np.array_equal(found["support"].to_bool().sum(axis=1), found["n_features"])
     assert np.array_equal(np.sort(np.argsort(-model.scores_)[:3]), [4, 7, 9])
     assert (model.gates_ > 0).sum() == 3
     assert model.gates_.max() <= 1.0
-    assert model.lam_ == path["lam"][-1]
+    assert model.lam_ == found["lam"][-1]
 
 
 def test_every_size_is_reached_exactly() -> None:
@@ -60,13 +61,13 @@ def test_every_size_is_reached_exactly() -> None:
 def test_auto_takes_the_best_row_of_the_validation_part() -> None:
     X, y = _linear()
     model = STGRegressor(**QUICK).fit(X, y)
-    path = model.path_
-    row = int(np.argmin(path["validation_loss"]))
-    assert model.n_features_ == path["n_features"][row]
-    assert model.best_validation_loss_ == path["validation_loss"][row]
+    found = model.path_
+    row = int(np.argmin(found["validation_loss"]))
+    assert model.n_features_ == found["n_features"][row]
+    assert model.best_validation_loss_ == found["validation_loss"][row]
     smaller = STGRegressor(size_rule="one_standard_error", **QUICK).fit(X, y)
-    limit = path["validation_loss"][row] + path["validation_error"][row]
-    within = path["n_features"][path["validation_loss"] <= limit]
+    limit = found["validation_loss"][row] + found["validation_error"][row]
+    within = found["n_features"][found["validation_loss"] <= limit]
     assert smaller.n_features_ == within[within > 0].min()
 
 
@@ -144,3 +145,54 @@ def test_a_walk_too_short_to_close_the_gates_says_so() -> None:
     with pytest.warns(ConvergenceWarning, match="too short to tell the gates apart: . are open"):
         model.fit(X, X[:, 1] > 0)
     assert model.n_features_ == 2
+
+
+def _wide(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """60 samples of 600 features; the class is told by two of them."""
+    X = Random(seed, Stream.tests).normal((60, 600))
+    return X, X[:, 5] + X[:, 300] > 0
+
+
+def test_defaults_find_what_matters_among_ten_times_as_many_features_as_samples() -> None:
+    found = []
+    for seed in range(2):
+        X, y = _wide(seed)
+        model = STGClassifier(4, random_state=0).fit(X, y)
+        found.append(model.support_[[5, 300]])
+        assert (model.ranking_[[5, 300]] <= 6).any()
+    assert np.mean(found) >= 0.75
+
+
+def test_a_path_on_which_no_gate_opens_says_so_and_takes_the_usual_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = _linear()
+    monkeypatch.setattr(path, "FIRST", 1e3)
+    monkeypatch.setattr(path, "LEAST", 1e2)
+    with pytest.warns(ConvergenceWarning, match="no gate opened on the path over lambda"):
+        model = STGRegressor(**QUICK).fit(X, y)
+    assert model.n_features_ == 10
+    assert model.path_["n_features"].tolist() == [0]
+
+
+def test_a_hard_concrete_gate_learns_as_much_faster_as_its_range_is_wider() -> None:
+    X, y = _linear()
+    kept = {**QUICK, "gate": "hard_concrete", "learning_rate": 0.01}
+    mine = STGRegressor(3, **kept).fit(X, y)
+    told = STGRegressor(3, gate_learning_rate=0.035, **kept).fit(X, y)
+    other = STGRegressor(3, gate_learning_rate=0.01, **kept).fit(X, y)
+    assert np.array_equal(mine.scores_, told.scores_)
+    assert not np.array_equal(mine.scores_, other.scores_)
+
+
+@each("gate", [GaussianGates(3), GaussianGates(3, sigma=0.1), HardConcreteGates(3)])
+def test_a_held_gate_is_still_opened_and_closed_by_noise(gate: Any) -> None:
+    (parameter,) = gate.parameters()
+    with torch.no_grad():
+        parameter.copy_(torch.tensor([-100.0, 0.1, 100.0]))
+    gate.hold()
+    drawn = gate.sample(7, 0, 20_000)
+    is_open, is_whole = (drawn > 0).float().mean(0), (drawn == 1).float().mean(0)
+    assert 0.01 < is_open[0] < 0.05
+    assert 0.4 < is_whole[2] < 0.95
+    assert parameter[1].item() == pytest.approx(0.1)

@@ -161,8 +161,10 @@ def _choose(found: Inputs, has_target: bool, n_threads: int) -> Literal["g2", "f
 def _as_numbers(found: Inputs, has_target: bool) -> NDArray[np.float64]:
     """X and the target, which must be numbers or two classes."""
     if found.coded:
+        which = found.coded[0]
+        name = which if found.names is None else repr(found.names[which])
         raise ValueError(
-            f"test='fisher-z' needs numbers, but column {found.coded[0]} holds text or categories; "
+            f"test='fisher-z' needs numbers, but column {name} holds text or categories; "
             "use test='g2'"
         )
     if not has_target:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bitsieve._errors import plural
 from bitsieve.causal import Blanket, Method, TestName, make_test, markov_blanket
 from bitsieve.cli.doubts import warn_of_doubts
 from bitsieve.cli.folder import refuse_other_run
@@ -193,7 +194,6 @@ class BlanketJob:
             "test": self.test,
             "max-conditioning": self.max_conditioning,
             "min-samples-per-cell": self.min_samples_per_cell,
-            "why-not": self.why_not,
             "seed": seed,
         }
         command = command_of("blanket", self.file, options)
@@ -260,7 +260,7 @@ class FinishedBlanket:
         heading = (
             f"{printable(self.data.source)}: Markov blanket of "
             f"{printable(blanket.name(blanket.target))}, {n_near:,} parents or children and "
-            f"{n_far:,} spouses"
+            f"{plural(n_far, 'spouse')}"
         )
         parts = [blanket_table(blanket)] if blanket.members else []
         said = [printable(line) for line in (*self.sentences(), *self.answers)]

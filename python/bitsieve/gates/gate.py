@@ -97,6 +97,9 @@ class FeatureGates(torch.nn.Module):
         n_draws : int
         """
 
+    def hold(self) -> None:
+        """Bring back what went so far open or closed that nothing would move it any more."""
+
     def selected(self) -> torch.Tensor:
         """Return which features are selected: bool of shape (n_features,), on the device."""
         with torch.no_grad():
@@ -203,6 +206,11 @@ class GaussianGates(FeatureGates):
         """See :class:`FeatureGates`: mu + 1/2."""
         return self.mu + 0.5
 
+    def hold(self) -> None:
+        """Hold P(z > 0) at 1/40 at the least, and P(z < 1) at a half."""
+        with torch.no_grad():
+            self.mu.clamp_(-0.5 - 2.0 * self.sigma, 0.5)
+
     def open_probability(self) -> torch.Tensor:
         """Return P(z > 0) = Phi((mu + 1/2) / sigma), float32 of shape (n_features,)."""
         return _normal_cdf(self.position() / self.sigma)
@@ -292,6 +300,11 @@ class HardConcreteGates(FeatureGates):
     def position(self) -> torch.Tensor:
         """See :class:`FeatureGates`: log alpha."""
         return self.log_alpha * 1.0
+
+    def hold(self) -> None:
+        """Hold P(z > 0) in [0.03, 0.97]."""
+        with torch.no_grad():
+            self.log_alpha.clamp_(-5.0, 2.0)
 
     def open_probability(self) -> torch.Tensor:
         """Return P(z > 0), float32 of shape (n_features,)."""

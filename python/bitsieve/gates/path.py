@@ -38,9 +38,9 @@ __all__ = ["FixedGates", "Walk", "follow"]
 FIRST, LEAST, MOST = 1e-2, 1e-4, 10.0
 #: Shares of the epochs: to settle, to walk, and to train behind the features that were selected.
 SETTLED, WALKED, TUNED = 0.2, 0.6, 0.2
-#: While it settles the gates learn so many times as fast, up to a rate, where features outnumber
-#: samples: all close at once then, and those that are missed have to open again in time.
-HASTE, HASTY = 3.0, 1e-2
+#: While it settles the gates' learning rate is so many times as great, up to a rate, where features
+#: outnumber samples: all close at once then, and those that are missed have to open again in time.
+RATE_FACTOR, MOST_RATE = 3.0, 1e-2
 #: What lambda can grow or fall by while it seeks a size.
 REACH = 1e3
 #: Rows of a path, at most, and epochs that the position of a gate is averaged over, as a share.
@@ -149,10 +149,10 @@ class Walk:
     ) -> None:
         self.problem, self._phase, self._rule, self._falls = problem, phase, rule, falls
         lam = FIRST * max(problem.loss_of_nothing(), 1e-12)
-        haste = 1.0
+        factor = 1.0
         if rule is None and problem.n_features > len(problem.all):
-            haste = min(HASTE, max(1.0, HASTY / problem.settings.gate_learning_rate))
-        self.training = problem.training(lam=lam, hold_out=hold_out, gate_haste=haste)
+            factor = min(RATE_FACTOR, max(1.0, MOST_RATE / problem.settings.gate_learning_rate))
+        self.training = problem.training(lam=lam, hold_out=hold_out, gate_rate_factor=factor)
         self.scores = self._positions()
         if begin is not None:
             self.training.set_state(begin.training.state())
@@ -185,7 +185,7 @@ class Walk:
     def _look(self, training: Training) -> bool:
         """Note what is open after an epoch, and set the next lambda; True ends the walk."""
         epoch = training.epoch - self._first
-        _hold(training.gates)
+        training.gates.hold()
         share = 1.0 / max(1, round(RECENT * self.problem.max_epochs))
         self.scores = self.scores + share * (self._positions() - self.scores)
         n_open = int(training.gates.selected().sum())
@@ -256,19 +256,6 @@ class Walk:
         if stopped is not None:
             raise Interrupted(found) from stopped
         return found
-
-
-def _hold(gates: FeatureGates) -> None:
-    """Let no gate be so far open or closed that it is not moved any more.
-
-    Gaussian gates (sigma = 1/2) and hard-concrete ones are open in 1 of 40 draws at the least, and
-    not wholly open in half of them at the most.
-    """
-    for name, least, most in (("mu", -1.5, 0.5), ("log_alpha", -5.0, 2.0), ("w", 0.0, 1.0)):
-        parameter = getattr(gates, name, None)
-        if parameter is not None:
-            with torch.no_grad():
-                parameter.clamp_(least, most)
 
 
 def follow(

@@ -36,10 +36,9 @@ class Rows:
         """Add what is open, unless the size goes back to one before the last."""
         support = training.gates.support()
         size = int(support.sum())
-        goes_back = {True: size > min(self.rows, default=size), None: False}.get(
-            self.falls, size < max(self.rows, default=size)
-        )
-        if goes_back:
+        if self.falls is True and size > min(self.rows, default=size):
+            return
+        if self.falls is False and size < max(self.rows, default=size):
             return
         loss, error = problem.loss_and_error(training)
         self.rows[size] = (

@@ -207,11 +207,16 @@ class Problem:
         return int(self.all.x.shape[1])
 
     def training(
-        self, *, lam: float, hold_out: bool, stops_early: bool = False, gate_haste: float = 1.0
+        self,
+        *,
+        lam: float,
+        hold_out: bool,
+        stops_early: bool = False,
+        gate_rate_factor: float = 1.0,
     ) -> Training:
         """Return an untrained training over all samples, or over those that are not held out.
 
-        ``gate_haste`` multiplies the learning rate of the gates.
+        ``gate_rate_factor`` multiplies the learning rate of the gates.
         """
         return self._training(
             self.make_gates(self.n_features),
@@ -219,7 +224,7 @@ class Problem:
             lam,
             hold_out,
             stops_early,
-            gate_haste=gate_haste,
+            gate_rate_factor=gate_rate_factor,
         )
 
     def fixed_training(
@@ -242,7 +247,7 @@ class Problem:
         hold_out: bool,
         stops_early: bool,
         kept: NDArray[np.bool_] | None = None,
-        gate_haste: float = 1.0,
+        gate_rate_factor: float = 1.0,
     ) -> Training:
         samples, validation = self.all, None
         if kept is not None and not kept.all():
@@ -263,7 +268,7 @@ class Problem:
             replace(
                 self.settings,
                 patience=patience,
-                gate_learning_rate=gate_haste * self.settings.gate_learning_rate,
+                gate_learning_rate=gate_rate_factor * self.settings.gate_learning_rate,
             ),
             self.key,
             validation=validation,
