@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from each import each
 
+from bitsieve._random import Random, Stream
 from bitsieve.causal import (
     Blanket,
     FisherZ,
@@ -19,6 +20,7 @@ from bitsieve.causal import (
     markov_blankets,
     skeleton,
 )
+from bitsieve.causal.copies import representatives
 from bitsieve.causal.markov import METHODS
 
 
@@ -259,3 +261,35 @@ def test_bad_parameters() -> None:
     test.names = list("abcdef")
     with pytest.raises(ValueError, match="there is no variable 'g'"):
         markov_blankets(test, ["a", "g"])
+
+
+def test_thousands_of_copies_are_told_at_once() -> None:
+    column = Random(0, Stream.tests).normal((50, 1))
+    X = np.column_stack([np.repeat(column, 3000, axis=1) * np.arange(1, 3001), column**3])
+    found = representatives(FisherZ(X))
+    assert found[:3000].tolist() == [0] * 3000
+    assert found[3000] == 3000
+
+
+def test_two_samples_of_numbers_tell_nothing() -> None:
+    found = markov_blanket(FisherZ(Random(0, Stream.tests).normal((2, 5))), 4)
+    assert found.members == ()
+    assert found.copies == {}
+
+
+def test_an_alpha_that_no_permutation_reaches_is_refused() -> None:
+    X = Random(0, Stream.tests).normal((100, 2))
+    test = make_test(X[:, :1], X[:, 0] > 0, test="permutation", n_permutations=99)
+    assert markov_blanket(test, 1, alpha=0.01).members == (0,)
+    with pytest.raises(ValueError, match=r"n_permutations=99 .* alpha=0\.005: give 199"):
+        markov_blanket(test, 1, alpha=0.005)
+
+
+def test_what_is_no_test_and_no_list_is_refused() -> None:
+    X = Random(0, Stream.tests).normal((20, 2))
+    with pytest.raises(ValueError, match=r"test must be a test of independence.*got ndarray"):
+        markov_blanket(X, 0)  # type: ignore[arg-type]
+    for targets in ("ab", 1):
+        with pytest.raises(ValueError, match="targets must be a list"):
+            markov_blankets(FisherZ(X), targets)  # type: ignore[arg-type]
+    assert markov_blanket(FisherZ(X), 0, max_conditioning=2**70).target == 0

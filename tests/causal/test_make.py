@@ -103,3 +103,14 @@ def test_settings_arrive() -> None:
 def test_bad_input(X: Any, y: Any, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_test(X, y, **settings)
+
+
+def test_a_constant_column_does_not_decide_the_test() -> None:
+    X = np.column_stack([NUMBERS, np.zeros(len(NUMBERS))])
+    assert type(make_test(X, TWO)) is FisherZ
+    assert type(make_test(NUMBERS > 0, TWO)) is GSquared
+
+
+def test_what_the_test_has_no_use_for_is_checked() -> None:
+    with pytest.raises(ValueError, match="min_samples_per_cell"):
+        make_test(NUMBERS, TWO, min_samples_per_cell=-1)

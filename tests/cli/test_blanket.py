@@ -82,10 +82,11 @@ def test_warns_of_an_alpha_that_lets_chance_in(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["-t", "outt"], "out"),
+        (["-t", "outt"], "did you mean 'out'"),
         (["-t", "out", "--alpha", 0], "--alpha must lie between 0 and 1"),
         (["-t", "out", "--alpha", "nan"], "--alpha must lie between 0 and 1"),
-        (["-t", "out", "--why-not", "efect"], "effect"),
+        (["-t", "out", "--why-not", "efect"], "did you mean 'effect'"),
+        (["-t", "out", "--test", "permutation", "--alpha", "1e-320"], "--alpha 9.99989e-321 needs"),
     ],
 )
 def test_refuses_options(tmp_path: Path, options: list[object], words: str) -> None:
@@ -94,6 +95,7 @@ def test_refuses_options(tmp_path: Path, options: list[object], words: str) -> N
     assert code == 2
     assert words in errors
     assert errors.count("\n") == 1
+    assert not out.exists()
 
 
 def test_refuses_data(tmp_path: Path) -> None:

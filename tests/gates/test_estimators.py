@@ -240,3 +240,12 @@ def test_a_class_that_weighs_nothing_is_never_predicted() -> None:
         assert not model.predict(X).any()
         assert np.array_equal(model.predict_proba(X), np.tile([1.0, 0.0], (len(X), 1)))
         assert (model.decision_function(X) < 0).all()
+
+
+def test_values_whose_variance_is_no_number_are_refused() -> None:
+    X = Random(3, Stream.tests).normal((30, 3))
+    for unit in (1e160, 1e-160):
+        with pytest.raises(ValueError, match="column 1 of X holds values of"):
+            STGRegressor(max_epochs=1).fit(X * [1.0, unit, 1.0], X[:, 0])
+        with pytest.raises(ValueError, match="y holds values of"):
+            STGRegressor(max_epochs=1).fit(X, X[:, 0] * unit)

@@ -172,8 +172,8 @@ class CompiledTest(IndependenceTest):
         some, fixed = self._positions("pool", pool), self._positions("among", among)
         level = math.log(check_number("alpha", alpha, 0, 1))
         sizes = {
-            "min_size": check_int("min_size", min_size, 0),
-            "max_size": check_int("max_size", max_size, 0),
+            "min_size": min(check_int("min_size", min_size, 0), self.n_variables),
+            "max_size": min(check_int("max_size", max_size, 0), self.n_variables),
         }
         try:
             found, weakest, given, n_tests = self._compiled.separate(

@@ -23,8 +23,8 @@ def representatives(test: IndependenceTest) -> NDArray[np.int64]:
     """Return for each variable the lowest position that says the same.
 
     Levels say the same where each belongs to one of the other's and there are two samples a level
-    on the average, numbers where their correlation
-    is 1 or -1. Tests of other data (an oracle) have no copies.
+    on the average, numbers where their correlation is 1 or -1 and there are more than two samples.
+    Tests of other data (an oracle) have no copies.
     """
     test = getattr(test, "base", test)  # p-values by permutation
     if (table := getattr(test, "table", None)) is not None:
@@ -50,6 +50,8 @@ def _of_numbers(X: NDArray[np.float64]) -> NDArray[np.int64]:
     """Only columns whose projections onto two directions are alike are multiplied."""
     n, p = X.shape
     out = np.arange(p)
+    if n < 3:  # two points always lie on a line
+        return out
     steps = np.arange(n) + 1.0
     directions = np.stack([np.cos(steps * steps), np.sin(steps * steps * np.e)])
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
@@ -68,8 +70,11 @@ def _of_numbers(X: NDArray[np.float64]) -> NDArray[np.int64]:
         near = along[0, b] - along[0, a] < _BY_SUM
         if not near.any():
             break
+        near &= out[a] != out[b]  # of thousands of copies each is compared once
         for i, j in zip(a[near], b[near], strict=True):
-            if abs(along[1, i] - along[1, j]) < _BY_SUM and _copies(X[:, i], X[:, j]):
+            if out[i] == out[j] or abs(along[1, i] - along[1, j]) >= _BY_SUM:
+                continue
+            if _copies(X[:, i], X[:, j]):
                 low, high = sorted((out[i], out[j]))
                 out[out == high] = low
     return out

@@ -55,7 +55,7 @@ class GSquared(_DiscreteTest):
     Parameters
     ----------
     codes : DiscreteTable, or array-like or DataFrame of shape (n_samples, n_variables)
-        Levels: whole numbers, text or categories, up to 255 a variable.
+        Levels, up to 255 a variable: whole numbers; in a data frame also text and categories.
     min_samples_per_cell : float, default 5.0
         A test of fewer samples than this times the cells of its table (the product of all
         levels, those of what is given too) is not reliable (Tsamardinos et al. 2003).
@@ -97,7 +97,7 @@ class ChiSquared(_DiscreteTest):
     Parameters
     ----------
     codes : DiscreteTable, or array-like or DataFrame of shape (n_samples, n_variables)
-        Levels: whole numbers, text or categories, up to 255 a variable.
+        Levels, up to 255 a variable: whole numbers; in a data frame also text and categories.
     min_samples_per_cell : float, default 5.0
         A test of fewer samples than this times the cells of its table is not reliable.
     cache_size : int, default 65536

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve import _core
-from bitsieve._checks import RandomState, check_choice
+from bitsieve._checks import RandomState, check_choice, check_int, check_number
 from bitsieve._threads import effective_n_jobs
 from bitsieve.causal._compiled import MOST_KEPT, CompiledTest
 from bitsieve.causal.discrete_tests import ChiSquared, GSquared
@@ -54,7 +54,8 @@ def make_test(
         ``"auto"`` is G-squared where all columns are levels, or some are and others are not, or y
         has more than two classes; Fisher's z where all columns of X are continuous and y has two
         classes (as 0 and 1), is numeric, or is not there. Whole numbers of few distinct values
-        (half of the samples and 64 at most, 10 always) are levels, all other numbers continuous.
+        (half of the samples and 64 at most, 10 always) are levels, all other numbers continuous;
+        constant columns do not count.
         ``"permutation"`` gives the test that ``"auto"`` would choose p-values by permutation.
     discretization : str, default "auto"
         How ``"g2"`` and ``"chi2"`` cut columns that are continuous, y among them where it is one
@@ -94,6 +95,9 @@ def make_test(
     array([3, 3, 3, 2], dtype=int32)
     """
     check_choice("test", test, ("auto", "g2", "chi2", "fisher-z", "permutation"))
+    # Whether or not the test that is chosen has a use for them.
+    check_number("min_samples_per_cell", min_samples_per_cell, 0, closed="left")
+    check_int("n_permutations", n_permutations, 1)
     n_threads = effective_n_jobs(n_jobs)
     if y is None and isinstance(X, Table):
         y = X.y
@@ -143,11 +147,14 @@ def _target_name(names: list[str]) -> str:
 
 
 def _level_columns(found: Inputs, n_threads: int) -> NDArray[np.bool_]:
-    """Which columns of X are levels: those that were said to be, and few whole numbers."""
+    """Which columns of X are levels: those that were said to be, and few whole numbers.
+
+    A constant column is as good as one of numbers: it does not decide.
+    """
     n = found.n_samples
     most = max(_ALWAYS, min(_MOST_LEVELS, n // 2))
     n_levels = _core.encode_levels(found.X, most=most, n_threads=n_threads)[1]
-    levels: NDArray[np.bool_] = found.discrete | (n_levels > 0)
+    levels: NDArray[np.bool_] = found.discrete | (n_levels > 1)
     return levels
 
 

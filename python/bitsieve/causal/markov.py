@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from bitsieve.causal.iamb import fast_iamb, grow_shrink, iamb, inter_iamb
 from bitsieve.causal.independence import IndependenceTest
 from bitsieve.causal.mmpc import mmpc, mmpc_interleaved
 from bitsieve.causal.neighbors import Rules
+from bitsieve.causal.permutation import PermutationTest
 from bitsieve.causal.separators import Separator, Separators
 
 __all__ = ["METHODS", "Method", "markov_blanket", "markov_blankets", "skeleton"]
@@ -97,7 +99,8 @@ def markov_blanket(
     Raises
     ------
     ValueError
-        If there is no such variable or a parameter is out of its range.
+        If there is no such variable, a parameter is out of its range, or no p-value of a
+        permutation test could be as small as alpha.
 
     Notes
     -----
@@ -180,10 +183,25 @@ def markov_blankets(
     {0: (1,), 1: (0, 2), 2: (1,)}
     """
     way = METHODS[check_choice("method", method, METHODS)]
+    if not isinstance(test, IndependenceTest):
+        raise ValueError(
+            "test must be a test of independence, such as bitsieve.causal.make_test(X, y), got "
+            f"{type(test).__name__}"
+        )
+    if isinstance(targets, str) or is_whole(targets):
+        raise ValueError(f"targets must be a list of positions or names, got {targets!r}")
+    check_number("alpha", alpha, 0, 1)
+    if isinstance(test, PermutationTest) and alpha * (1 + test.n_permutations) < 1:
+        raise ValueError(
+            f"no p-value of n_permutations={test.n_permutations} is as small as alpha={alpha:g}: "
+            f"give {math.ceil(1 / alpha) - 1:,} or more"
+            if alpha > 1e-9
+            else f"alpha={alpha:g} is smaller than any p-value by permutation"
+        )
     stand_in = representatives(test)
     rules = Rules(
-        alpha=check_number("alpha", alpha, 0, 1),
-        max_conditioning=check_int("max_conditioning", max_conditioning, 0),
+        alpha=float(alpha),
+        max_conditioning=min(check_int("max_conditioning", max_conditioning, 0), test.n_variables),
         variables=np.flatnonzero(stand_in == np.arange(test.n_variables)),
     )
     symmetric = bool(check_flag("symmetric", symmetric)) or way.always_symmetric

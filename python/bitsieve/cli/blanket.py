@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bitsieve._errors import plural
+from bitsieve._errors import closest, plural
 from bitsieve.causal import Blanket, Method, TestName, make_test, markov_blanket
 from bitsieve.cli.doubts import warn_of_doubts
 from bitsieve.cli.folder import refuse_other_run
@@ -44,6 +44,7 @@ _TASKS: dict[str, Task | None] = {
 _SAID = {"GSquared": "G-squared", "ChiSquared": "chi-squared", "FisherZ": "Fisher's z"}
 _NEAREST = 5  # misses that are shown
 _MANY = 100  # features among which chance is warned of
+_LEAST_ALPHA = 1e-6  # for which ten million orders are drawn, with --test permutation
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,11 @@ class BlanketJob:
         """
         if not 0 < self.alpha < 1:
             raise ValueError(f"--alpha must lie between 0 and 1, got {self.alpha:g}")
+        if self.test == "permutation" and self.alpha < _LEAST_ALPHA:
+            raise ValueError(
+                f"--alpha {self.alpha:g} needs more orders than --test permutation can draw: "
+                f"{_LEAST_ALPHA:g} or more, or another test"
+            )
         refuse_file(self.out)
         data = load_input(
             self.file, self.dataset, target=self.target, orient=self.orient, index=self.index,
@@ -102,6 +108,12 @@ class BlanketJob:
             raise ValueError(
                 f"{data.source}: the target is constant: everything is independent of it"
             )
+        for name in self.why_not:
+            if name not in data.names:
+                raise ValueError(
+                    f"{data.source}: there is no feature {name!r} (--why-not): "
+                    f"{closest(name, data.names)}"
+                )
         if not self.force:
             repeat = self._repeat(self.seed)
             refuse_other_run(self.out, self.files, repeat=repeat, identity=data.identity)
@@ -115,7 +127,6 @@ class BlanketJob:
         blanket, how = self._found(data, seed or 0)
         self._warn(blanket)
         seconds = time.perf_counter() - start
-        # A name that does not exist is refused before anything is written.
         answers = [blanket.why_not(name) for name in self.why_not]
         return FinishedBlanket(self, data, blanket, how, answers, seed, seconds)
 

@@ -116,9 +116,15 @@ class RegressorTask:
     def _target(self, table: Table) -> NDArray[Any]:
         assert table.y is not None
         y = table.y.astype(np.float64)
+        largest = float(np.abs(y).max())
+        if largest > 1e150 or 0 < largest < 1e-150:
+            raise ValueError(
+                f"y holds values of {largest:.3g}, which cannot be standardised: bring it to "
+                "another unit, between 1e-150 and 1e+150"
+            )
         spread = float(y.std())
         self._y_mean = float(y.mean())
-        self._y_spread = spread if spread > 1e-10 * float(np.abs(y).max()) else 1.0
+        self._y_spread = spread if spread > 1e-10 * largest else 1.0
         return ((y - self._y_mean) / self._y_spread).astype(np.float32)
 
     def _prior(self, problem: Problem) -> NDArray[np.float64]:

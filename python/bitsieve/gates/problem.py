@@ -22,6 +22,7 @@ from bitsieve.gates.training import Callback, Settings, Training
 __all__ = ["Architecture", "Problem", "Running", "Scale"]
 
 _ROWS = 1024  # samples scaled at a time
+_MOST = 1e150  # of values: the square of more is no float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +39,25 @@ class Scale:
 
     @classmethod
     def learn(cls, X: NDArray[Any], weight: NDArray[Any] | None) -> Scale:
-        """Mean and standard deviation, weighted where there are weights; 1 for constant columns."""
+        """Mean and standard deviation, weighted where there are weights; 1 for constant columns.
+
+        Raises
+        ------
+        ValueError
+            Where a float64 cannot hold the variance of a column.
+        """
+        largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
+        bad = np.flatnonzero((largest > _MOST) | ((largest > 0) & (largest < 1 / _MOST)))
+        if len(bad):
+            raise ValueError(
+                f"column {bad[0]} of X holds values of {largest[bad[0]]:.3g}, which cannot be "
+                f"standardised: bring it to another unit, between {1 / _MOST:g} and {_MOST:g}"
+            )
         mean = np.average(X, axis=0, weights=weight).astype(np.float64)
         square = np.zeros(X.shape[1])
-        largest = np.zeros(X.shape[1])
         for first in range(0, len(X), _ROWS):
             rows = slice(first, first + _ROWS)
             part = X[rows].astype(np.float64)
-            largest = np.maximum(largest, np.abs(part).max(axis=0))
             part -= mean
             part *= part
             square += part.sum(axis=0) if weight is None else weight[rows] @ part
