@@ -82,3 +82,14 @@ def test_one_that_cuts_an_import_short(monkeypatch, capsys) -> None:
         raise Stopped(signal.SIGHUP)
     assert stop.value.exit_code == 129
     assert capsys.readouterr().err.startswith("bitsieve: error: stopped by SIGHUP before")
+
+
+def test_the_signal_is_known_behind_an_error_that_hands_on_what_was_fitted() -> None:
+    class Interrupted(KeyboardInterrupt):
+        pass
+
+    for number, told in ((signal.SIGTERM, ("SIGTERM", 143)), (None, ("Ctrl-C", 130))):
+        first = KeyboardInterrupt() if number is None else Stopped(number)
+        with pytest.raises(Interrupted) as raised:
+            raise Interrupted from first
+        assert what_stopped(raised.value) == told

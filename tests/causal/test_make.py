@@ -111,6 +111,11 @@ def test_a_constant_column_does_not_decide_the_test() -> None:
     assert type(make_test(NUMBERS > 0, TWO)) is GSquared
 
 
+def test_half_of_the_columns_decide_the_test() -> None:
+    for n_few, kind in ((1, FisherZ), (3, FisherZ), (4, GSquared)):
+        assert type(make_test(np.column_stack([NUMBERS, LEVELS[:, :n_few]]), TWO)) is kind
+
+
 def test_what_the_test_has_no_use_for_is_checked() -> None:
     with pytest.raises(ValueError, match="min_samples_per_cell"):
         make_test(NUMBERS, TWO, min_samples_per_cell=-1)

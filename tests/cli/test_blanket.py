@@ -48,7 +48,7 @@ def test_what_it_says_and_writes(tmp_path: Path) -> None:
     assert (code, errors) == (0, "")
     assert "Markov blanket of out, 2 parents or children and 1 spouse" in said
     assert "spouse through child" in said
-    assert "Fisher's z (all features are continuous" in said
+    assert "Fisher's z (the features are numbers" in said
     assert "effect is not in the blanket of out: given child" in said
     assert {p.name for p in out.iterdir()} == {
         "blanket.csv", "separators.csv", "run.json", "blanket.png",

@@ -51,11 +51,10 @@ def make_test(
         Classes or numbers, variable n_features; those of a Table by default. Without any there
         are only the features.
     test : {"auto", "g2", "chi2", "fisher-z", "permutation"}, default "auto"
-        ``"auto"`` is G-squared where all columns are levels, or some are and others are not, or y
-        has more than two classes; Fisher's z where all columns of X are continuous and y has two
-        classes (as 0 and 1), is numeric, or is not there. Whole numbers of few distinct values
-        (half of the samples and 64 at most, 10 always) are levels, all other numbers continuous;
-        constant columns do not count.
+        ``"auto"`` is G-squared where columns are text or categories or said to be levels, where
+        at least half of the columns hold few whole numbers (half of the samples and 64 at most,
+        10 always, are few; constant columns do not count), or where y has more than two classes.
+        Else it is Fisher's z, with the two classes of y as 0 and 1.
         ``"permutation"`` gives the test that ``"auto"`` would choose p-values by permutation.
     discretization : str, default "auto"
         How ``"g2"`` and ``"chi2"`` cut columns that are continuous, y among them where it is one
@@ -146,23 +145,19 @@ def _target_name(names: list[str]) -> str:
     return name
 
 
-def _level_columns(found: Inputs, n_threads: int) -> NDArray[np.bool_]:
-    """Which columns of X are levels: those that were said to be, and few whole numbers.
-
-    A constant column is as good as one of numbers: it does not decide.
-    """
-    n = found.n_samples
-    most = max(_ALWAYS, min(_MOST_LEVELS, n // 2))
-    n_levels = _core.encode_levels(found.X, most=most, n_threads=n_threads)[1]
-    levels: NDArray[np.bool_] = found.discrete | (n_levels > 1)
-    return levels
-
-
 def _choose(found: Inputs, has_target: bool, n_threads: int) -> Literal["g2", "fisher-z"]:
-    if _level_columns(found, n_threads).any():
+    """G-squared where columns are said to be levels, or half of them hold few whole numbers.
+
+    Constant columns are as good as either and do not decide.
+    """
+    if has_target and len(found.classes) > 2:
         return "g2"
-    many = has_target and len(found.classes) > 2
-    return "g2" if many else "fisher-z"
+    if found.discrete.any():
+        return "g2"
+    most = max(_ALWAYS, min(_MOST_LEVELS, found.n_samples // 2))
+    n_levels = _core.encode_levels(found.X, most=most, n_threads=n_threads)[1]
+    n_few, n_many = int((n_levels > 1).sum()), int((n_levels < 1).sum())
+    return "g2" if n_few and n_few >= n_many else "fisher-z"
 
 
 def _as_numbers(found: Inputs, has_target: bool) -> NDArray[np.float64]:
@@ -172,7 +167,7 @@ def _as_numbers(found: Inputs, has_target: bool) -> NDArray[np.float64]:
         name = which if found.names is None else repr(found.names[which])
         raise ValueError(
             f"test='fisher-z' needs numbers, but column {name} holds text or categories; "
-            "use test='g2'"
+            "leave it out, or use test='g2'"
         )
     if not has_target:
         return np.ascontiguousarray(found.X, dtype=np.float64)

@@ -165,10 +165,13 @@ class BlanketJob:
         n_classes = 0 if data.table.classes is None else len(data.table.classes)
         if name == "Fisher's z":
             what = "has two classes" if n_classes else "holds numbers"
-            return f"all features are continuous and the target {what}"
+            return f"the features are numbers and the target {what}"
         if n_classes > 2:
             return f"the target has {n_classes:,} classes"
-        return "features hold levels: categories, or whole numbers of few values"
+        return (
+            "features hold levels: some categories, or whole numbers of few values in half of "
+            "them; other numbers are cut"
+        )
 
     def _warn(self, blanket: Blanket) -> None:
         """Warn of tests without samples enough, and of an alpha that lets chance in."""
@@ -270,7 +273,8 @@ class FinishedBlanket:
         n_near, n_far = len(blanket.parents_children), len(blanket.spouses)
         heading = (
             f"{printable(self.data.source)}: Markov blanket of "
-            f"{printable(blanket.name(blanket.target))}, {n_near:,} parents or children and "
+            f"{printable(blanket.name(blanket.target))}, {n_near:,} "
+            f"{'parent or child' if n_near == 1 else 'parents or children'} and "
             f"{plural(n_far, 'spouse')}"
         )
         parts = [blanket_table(blanket)] if blanket.members else []
@@ -282,8 +286,11 @@ class FinishedBlanket:
         blanket = self.blanket
         out = separator_rows(blanket)
         said = [
+            "Given these features the target is independent of all others, as far as the tests "
+            "tell. Spouse: another parent of a child. Tests do not tell parents from children, nor "
+            "cause from effect, and what is out may still be associated with the target.",
             f"{blanket.method}, alpha {blanket.alpha:g}, {blanket.n_tests:,} tests; "
-            f"test: {self.how}."
+            f"test: {self.how}.",
         ]
         n_copies = sum(row[2] == "copy" for row in out)
         n_untested = sum(row[2] == "no reliable test" for row in out)

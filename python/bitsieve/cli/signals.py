@@ -34,8 +34,11 @@ def what_stopped(error: KeyboardInterrupt) -> tuple[str, int]:
     >>> what_stopped(KeyboardInterrupt()), what_stopped(Stopped(15))
     (('Ctrl-C', 130), ('SIGTERM', 143))
     """
-    if isinstance(error, Stopped):
-        return signal.Signals(error.number).name, 128 + error.number
+    cause: BaseException | None = error
+    while cause is not None:  # what was fitted so far may be handed on by an error of its own
+        if isinstance(cause, Stopped):
+            return signal.Signals(cause.number).name, 128 + cause.number
+        cause = cause.__cause__
     return "Ctrl-C", 130
 
 
