@@ -12,6 +12,8 @@
       v
     blanket.py  Blanket, with its separators.py; copies.py: variables that stand twice
 
+    energy.py   the energy of a set of features, on blankets and errors of pairs
+
 A name is loaded when it is first used.
 """
 
@@ -23,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 __all__ = [
     "Blanket",
     "ChiSquared",
+    "Energy",
     "FisherZ",
     "GSquared",
     "Independence",
@@ -32,6 +35,7 @@ __all__ = [
     "Separation",
     "Separator",
     "Separators",
+    "Terms",
     "TestName",
     "make_test",
     "markov_blanket",
@@ -42,6 +46,7 @@ __all__ = [
 if TYPE_CHECKING:
     from bitsieve.causal.blanket import Blanket
     from bitsieve.causal.discrete_tests import ChiSquared, GSquared
+    from bitsieve.causal.energy import Energy, Terms
     from bitsieve.causal.fisher import FisherZ
     from bitsieve.causal.independence import Independence, IndependenceTest, Separation
     from bitsieve.causal.make import TestName, make_test
@@ -52,6 +57,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Blanket": "bitsieve.causal.blanket",
     "ChiSquared": "bitsieve.causal.discrete_tests",
+    "Energy": "bitsieve.causal.energy",
     "FisherZ": "bitsieve.causal.fisher",
     "GSquared": "bitsieve.causal.discrete_tests",
     "Independence": "bitsieve.causal.independence",
@@ -61,6 +67,7 @@ _HOMES = {
     "Separation": "bitsieve.causal.independence",
     "Separator": "bitsieve.causal.separators",
     "Separators": "bitsieve.causal.separators",
+    "Terms": "bitsieve.causal.energy",
     "TestName": "bitsieve.causal.make",
     "make_test": "bitsieve.causal.make",
     "markov_blanket": "bitsieve.causal.markov",
