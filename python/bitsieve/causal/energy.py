@@ -194,6 +194,19 @@ class Energy:
     ------
     ValueError
         If an argument is out of its range, or shapes do not agree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Errors:
+    ...     single = np.array([0.1, 0.2, 0.2])
+    ...     def row(self, feature):
+    ...         return np.array([[0.1, 0.1, 0.01], [0.1, 0.2, 0.2], [0.01, 0.2, 0.2]])[feature]
+    >>> energy = Energy([[1, 2, 3]], Errors(), n_samples=100)
+    >>> energy.start(2)
+    array([0, 1])
+    >>> energy.minimize([0, 1]).features
+    array([0, 2])
     """
 
     def __init__(
