@@ -13,6 +13,7 @@
     blanket.py  Blanket, with its separators.py; copies.py: variables that stand twice
 
     energy.py   the energy of a set of features, on blankets and errors of pairs
+    pairs.py    PairErrors, errors of single features and of pairs
 
 A name is loaded when it is first used.
 """
@@ -31,6 +32,7 @@ __all__ = [
     "Independence",
     "IndependenceTest",
     "Method",
+    "PairErrors",
     "PermutationTest",
     "Separation",
     "Separator",
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from bitsieve.causal.independence import Independence, IndependenceTest, Separation
     from bitsieve.causal.make import TestName, make_test
     from bitsieve.causal.markov import Method, markov_blanket, markov_blankets, skeleton
+    from bitsieve.causal.pairs import PairErrors
     from bitsieve.causal.permutation import PermutationTest
     from bitsieve.causal.separators import Separator, Separators
 
@@ -63,6 +66,7 @@ _HOMES = {
     "Independence": "bitsieve.causal.independence",
     "IndependenceTest": "bitsieve.causal.independence",
     "Method": "bitsieve.causal.markov",
+    "PairErrors": "bitsieve.causal.pairs",
     "PermutationTest": "bitsieve.causal.permutation",
     "Separation": "bitsieve.causal.independence",
     "Separator": "bitsieve.causal.separators",
