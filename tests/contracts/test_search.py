@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bitsieve.search import (
+    AnnealingMaskSearch,
     BinarySPSASearch,
     ExhaustiveMaskSearch,
     FixedSizeMaskSearch,
@@ -49,6 +50,8 @@ SEARCHES: dict[str, tuple[Any, dict[str, Any]]] = {
         StochasticLocalMaskSearch,
         {"preset": "markovsls", "p_restart": 0.3, "neighborhood": 3 / 4},
     ),
+    "annealing": (AnnealingMaskSearch, {"n_steps": 40, "n_probes": 5}),
+    "annealing, one feature": (AnnealingMaskSearch, {"size": 1, "n_steps": 30, "n_probes": 4}),
     "random, one feature": (RandomMaskSearch, {"max_size": 1, "n_asked": 1}),
 }
 
@@ -60,6 +63,9 @@ def _variants(kind: Any, options: dict[str, Any]) -> list[Any]:
             found.append(partial(kind, **options, **{name: value}))
         if "n_features_to_select" not in options:
             found.append(lambda p: kind(p, **options, start=np.linspace(0.46, 0.54, p)))
+    if kind is AnnealingMaskSearch:
+        for name, value in {"n_steps": 7, "n_probes": 3, "p_accept": 0.3, "cooling": 0.1}.items():
+            found.append(partial(kind, **{**options, name: value}))
     if kind is StochasticLocalMaskSearch:
         for name, value in {
             "p_restart": 0.2,

@@ -16,6 +16,7 @@ to move in groups, or not at all.
 
 from __future__ import annotations
 
+from bitsieve.search.annealing import AnnealingMaskSearch
 from bitsieve.search.exhaustive import ExhaustiveMaskSearch
 from bitsieve.search.fixed_size import FixedSizeMaskSearch
 from bitsieve.search.iteration import Callback, Iteration
@@ -35,6 +36,7 @@ from bitsieve.search.units import UnitSearch
 __all__ = [
     "LOCAL_PRESETS",
     "PRESETS",
+    "AnnealingMaskSearch",
     "BinarySPSASearch",
     "Callback",
     "ExhaustiveMaskSearch",

@@ -89,7 +89,7 @@ def bools_of(start: ArrayLike, n_features: int) -> NDArray[np.bool_]:
     return array
 
 
-def members_of(start: ArrayLike | Masks, n_features: int, size: int) -> NDArray[np.int64]:
+def members_of(start: ArrayLike | Masks, n_features: int, size: int | None) -> NDArray[np.int64]:
     """Return the features of a first mask, ascending, or say why it is none of this size."""
     array = start.to_bool() if isinstance(start, Masks) else np.asarray(start)
     if isinstance(start, Masks) and len(array) == 1:
@@ -100,7 +100,7 @@ def members_of(start: ArrayLike | Masks, n_features: int, size: int) -> NDArray[
             f"{array.shape}"
         )
     members = np.flatnonzero(array).astype(np.int64)
-    if len(members) != size:
+    if size is not None and len(members) != size:
         raise ValueError(f"start must have {size} features, got {len(members)}")
     return members
 
