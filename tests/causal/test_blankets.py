@@ -293,3 +293,34 @@ def test_what_is_no_test_and_no_list_is_refused() -> None:
         with pytest.raises(ValueError, match="targets must be a list"):
             markov_blankets(FisherZ(X), targets)  # type: ignore[arg-type]
     assert markov_blanket(FisherZ(X), 0, max_conditioning=2**70).target == 0
+
+
+@each("method", list(METHODS))
+def test_among_a_few_is_the_blanket_of_their_table(method: str) -> None:
+    X = np.column_stack([_mixture(4), _mixture(4)[:, :2]])  # the parent and spouse stand twice
+    few = [7, 6, 4, 3, 2]
+    for data in (X, np.digitize(X, [-1.0, 1.0])):
+        test = FisherZ(data) if data is X else GSquared(data)
+        columns = sorted([*few, 5])
+        other = type(test)(np.ascontiguousarray(data[:, columns]))
+        found = markov_blanket(test, 5, among=few, method=method, alpha=0.001)
+        theirs = markov_blanket(other, columns.index(5), method=method, alpha=0.001)
+        assert found.members == tuple(columns[x] for x in theirs.members)
+        assert found.parents_children == tuple(columns[x] for x in theirs.parents_children)
+        np.testing.assert_array_equal(found.log_p[columns], theirs.log_p)
+        np.testing.assert_array_equal(found.strengths[columns], theirs.strengths)
+        assert {x: s.given for x, s in found.separators.items()} == {
+            columns[x]: tuple(columns[z] for z in s.given) for x, s in theirs.separators.items()
+        }
+        assert (
+            found.why_not(0)
+            == "variable 0 is not in the blanket of variable 5: it was not looked at"
+        )
+
+
+def test_among_what_is_no_list_of_variables_is_refused() -> None:
+    test = FisherZ(_mixture(0, 100))
+    assert markov_blanket(test, 5, among=[]).members == ()
+    for among in (3, "a", [9], [0.5]):
+        with pytest.raises(ValueError, match="among"):
+            markov_blanket(test, 5, among=among)

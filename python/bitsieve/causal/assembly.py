@@ -115,7 +115,7 @@ class Assembly:
         outside = np.zeros(self.test.n_variables, dtype=bool)
         outside[self.rules.variables] = True
         outside[[self.target, *members]] = False
-        log_p, reliable = marginal(self.test, self.target)
+        log_p, reliable = marginal(self.test, self.target, self.rules.looked_at)
         alone = outside & reliable & (log_p > self.rules.log_alpha)
         found = {}
         for x in np.flatnonzero(outside & ~alone).tolist():
@@ -191,9 +191,12 @@ class Assembly:
         return self.test.test(x, y, given)
 
 
-def marginal(test: IndependenceTest, target: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Test all with the target given nothing: log p, 0 where not reliable, and which are."""
-    others = np.delete(np.arange(test.n_variables), target)
+def marginal(
+    test: IndependenceTest, target: int, variables: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Test variables with the target given nothing: log p of all, 0 where not reliable or not
+    asked for, and which are reliable."""
+    others = variables[variables != target]
     _, found, sure = tests_of(test, others, target)
     log_p, reliable = np.zeros(test.n_variables), np.zeros(test.n_variables, dtype=bool)
     log_p[others], reliable[others] = np.where(sure, found, 0.0), sure

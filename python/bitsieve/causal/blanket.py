@@ -44,6 +44,8 @@ class Blanket:
     method : str
     alpha : float
     names : list of str or None
+    among : frozenset of int or None
+        Of a search among a few variables: which.
     """
 
     target: int
@@ -57,6 +59,7 @@ class Blanket:
     method: str
     alpha: float
     names: list[str] | None = None
+    among: frozenset[int] | None = None
 
     @property
     def members(self) -> tuple[int, ...]:
@@ -118,6 +121,8 @@ class Blanket:
             return (
                 f"{outside}: it says the same as {self.name(self.copies[x])}, which stands for it"
             )
+        if self.among is not None and x not in self.among:
+            return f"{outside}: it was not looked at"
         if x not in self.separators:
             return f"{outside}: no test of the two was reliable, the samples are too few"
         found = self.separators[x]

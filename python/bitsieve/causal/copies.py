@@ -6,6 +6,9 @@ and a search that asks from both sides would keep neither.
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
+from weakref import WeakKeyDictionary
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +20,7 @@ __all__ = ["representatives"]
 _NOTHING_LEFT = 1e-10
 _BY_SUM = 4 * np.sqrt(_NOTHING_LEFT)  # by which projections of copies may differ
 _ROWS = 64  # samples that are centred at once
+_FOUND: MutableMapping[IndependenceTest, NDArray[np.int64]] = WeakKeyDictionary()
 
 
 def representatives(test: IndependenceTest) -> NDArray[np.int64]:
@@ -24,8 +28,16 @@ def representatives(test: IndependenceTest) -> NDArray[np.int64]:
 
     Levels say the same where each belongs to one of the other's and there are two samples a level
     on the average, numbers where their correlation is 1 or -1 and there are more than two samples.
-    Tests of other data (an oracle) have no copies.
+    Tests of other data (an oracle) have no copies. What was found for a test is kept with it.
     """
+    found = _FOUND.get(test)
+    if found is None:
+        found = _FOUND[test] = _representatives(test)
+        found.setflags(write=False)
+    return found
+
+
+def _representatives(test: IndependenceTest) -> NDArray[np.int64]:
     test = getattr(test, "base", test)  # p-values by permutation
     if (table := getattr(test, "table", None)) is not None:
         return _of_levels(table.codes)

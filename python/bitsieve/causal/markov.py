@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -58,6 +58,7 @@ def markov_blanket(
     alpha: float = 0.01,
     max_conditioning: int = 3,
     symmetric: bool = True,
+    among: Iterable[int | str] | None = None,
     n_jobs: int | None = None,
 ) -> Blanket:
     """Find the Markov blanket of a variable: parents, children and spouses.
@@ -89,6 +90,9 @@ def markov_blanket(
     symmetric : bool, default True
         Only those are near that find each other, each in a search from its own side. Without it
         ``"hiton-mb"`` and ``"mmmb"`` may keep descendants that are no children [3]_.
+    among : iterable of int or str, optional
+        Positions or names of the only variables that are looked at beside the target: all by
+        default. The blanket among a few features is not that among all without the rest.
     n_jobs : int or None, default None
         Threads. The result is the same for any number.
 
@@ -139,7 +143,7 @@ def markov_blanket(
     """
     return markov_blankets(
         test, [target], method=method, alpha=alpha, max_conditioning=max_conditioning,
-        symmetric=symmetric, n_jobs=n_jobs,
+        symmetric=symmetric, among=among, n_jobs=n_jobs,
     )[0]  # fmt: skip
 
 
@@ -151,6 +155,7 @@ def markov_blankets(
     alpha: float = 0.01,
     max_conditioning: int = 3,
     symmetric: bool = True,
+    among: Iterable[int | str] | None = None,
     n_jobs: int | None = None,
 ) -> list[Blanket]:
     """Find the Markov blankets of some or all variables; searches that they share are made once.
@@ -160,7 +165,7 @@ def markov_blankets(
     test : IndependenceTest
     targets : iterable of int or str, optional
         Positions or names; all by default.
-    method, alpha, max_conditioning, symmetric, n_jobs
+    method, alpha, max_conditioning, symmetric, among, n_jobs
         See :func:`markov_blanket`.
 
     Returns
@@ -198,28 +203,32 @@ def markov_blankets(
             if alpha > 1e-9
             else f"alpha={alpha:g} is smaller than any p-value by permutation"
         )
-    stand_in = representatives(test)
+    wanted = list(range(test.n_variables)) if targets is None else list(targets)
+    positions = [_position(test, target) for target in wanted]
+    looked_at = np.arange(test.n_variables, dtype=np.int64)
+    if among is not None:
+        if isinstance(among, str) or is_whole(among):
+            raise ValueError(f"among must be a list of positions or names, got {among!r}")
+        few = {_position(test, x, "among") for x in among}
+        looked_at = np.array(sorted(few | set(positions)), dtype=np.int64)
+    stand_in, groups = _copies(test, looked_at.tolist())
     rules = Rules(
         alpha=float(alpha),
         max_conditioning=min(check_int("max_conditioning", max_conditioning, 0), test.n_variables),
-        variables=np.flatnonzero(stand_in == np.arange(test.n_variables)),
+        variables=np.array(sorted(groups), dtype=np.int64),
+        looked_at=looked_at,
     )
     symmetric = bool(check_flag("symmetric", symmetric)) or way.always_symmetric
     n_threads = effective_n_jobs(n_jobs)
-    wanted = list(range(test.n_variables)) if targets is None else list(targets)
-    positions = [_position(test, target) for target in wanted]
     searches = Searches(test, rules, way.find)
-    groups: dict[int, list[int]] = {}
-    for x, first in enumerate(stand_in.tolist()):
-        groups.setdefault(first, []).append(x)
 
     def one(target: int) -> Blanket:
-        alike = groups[int(stand_in[target])]
+        alike = groups[stand_in[target]]
         if len(alike) > 1:
-            return _of_a_copy(test, target, alike, stand_in.tolist(), rules, method)
+            return _of_a_copy(test, target, alike, stand_in, rules, method)
         assembly = Assembly(searches, target, symmetric=symmetric)
         assembly.local() if way.local else assembly.whole()
-        copies = {x: first for x, first in enumerate(stand_in.tolist()) if x != first}
+        copies = {x: first for x, first in stand_in.items() if x != first}
         return assembly.blanket(method, copies)
 
     def mapped(function: Callable[[int], Any], items: Sequence[int]) -> list[Any]:
@@ -229,8 +238,12 @@ def markov_blankets(
             return list(pool.map(function, items))
 
     if way.local:
-        _make_ahead(searches, [t for t in positions if len(groups[int(stand_in[t])]) == 1], mapped)
-    return mapped(one, positions)
+        _make_ahead(searches, [t for t in positions if len(groups[stand_in[t]]) == 1], mapped)
+    found: list[Blanket] = mapped(one, positions)
+    if among is None:
+        return found
+    seen = frozenset(looked_at.tolist())
+    return [replace(blanket, among=seen) for blanket in found]
 
 
 def skeleton(blankets: Iterable[Blanket]) -> dict[int, tuple[int, ...]]:
@@ -270,13 +283,13 @@ def _make_ahead(
 
 
 def _of_a_copy(
-    test: IndependenceTest, target: int, alike: list[int], stand_in: list[int], rules: Rules,
+    test: IndependenceTest, target: int, alike: list[int], stand_in: dict[int, int], rules: Rules,
     method: str,
 ) -> Blanket:  # fmt: skip
     """Of a target that stands twice the other one is the blanket: it leaves nothing open."""
     member = next(x for x in alike if x != target)
-    log_p, _ = marginal(test, target)
-    copies = {x: first for x, first in enumerate(stand_in) if x not in (first, member, target)}
+    log_p, _ = marginal(test, target, rules.looked_at)
+    copies = {x: first for x, first in stand_in.items() if x not in (first, member, target)}
     copies |= {x: member for x in alike if x not in (member, target)}
     out = [x for x in rules.variables.tolist() if x not in (member, target)]
     return Blanket(
@@ -289,7 +302,20 @@ def _of_a_copy(
     )  # fmt: skip
 
 
-def _position(test: IndependenceTest, target: int | str) -> int:
+def _copies(
+    test: IndependenceTest, variables: list[int]
+) -> tuple[dict[int, int], dict[int, list[int]]]:
+    """Return of each variable the lowest of these that says the same, and who stand for whom."""
+    of_all = representatives(test).tolist()
+    first: dict[int, int] = {}
+    stand_in = {x: first.setdefault(of_all[x], x) for x in variables}
+    groups: dict[int, list[int]] = {}
+    for x, lowest in stand_in.items():
+        groups.setdefault(lowest, []).append(x)
+    return stand_in, groups
+
+
+def _position(test: IndependenceTest, target: int | str, name: str = "target") -> int:
     if is_whole(target) and 0 <= target < test.n_variables:
         return int(target)
     if isinstance(target, str) and test.names is not None:
@@ -297,6 +323,6 @@ def _position(test: IndependenceTest, target: int | str) -> int:
             return test.names.index(target)
         raise ValueError(f"there is no variable {target!r}: {closest(target, test.names)}")
     raise ValueError(
-        f"target must be the position of a variable, from 0 to {test.n_variables - 1}"
+        f"{name} must be the position of a variable, from 0 to {test.n_variables - 1}"
         f"{' or its name' if test.names is not None else ''}, got {target!r}"
     )

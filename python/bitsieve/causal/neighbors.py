@@ -29,11 +29,14 @@ class Rules:
         Most variables of a separating set.
     variables : ndarray
         Int64, ascending: the positions that may be in a blanket; copies are not among them.
+    looked_at : ndarray
+        Int64, ascending: those and their copies.
     """
 
     alpha: float
     max_conditioning: int
     variables: NDArray[np.int64]
+    looked_at: NDArray[np.int64]
 
     @property
     def log_alpha(self) -> float:

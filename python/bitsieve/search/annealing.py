@@ -125,7 +125,7 @@ class AnnealingMaskSearch:
     def temperature(self) -> float:
         """Of the next step; NaN before the first is known."""
         step = max(self._iteration - 2, 0)
-        return self._temperature * self._cooling ** (step / max(self._n_steps - 1, 1))
+        return float(self._temperature * self._cooling ** (step / max(self._n_steps - 1, 1)))
 
     def set_seed(self, seed: int) -> None:
         """Take the key of what is drawn, in [0, 2**64), and begin."""
