@@ -8,10 +8,8 @@ from math import log
 import numpy as np
 import pytest
 
-from bitsieve.causal.energy import (
-    PRESETS,
-    Energy,
-    Terms,
+from bitsieve.causal.energy import PRESETS, Energy, Terms
+from bitsieve.causal.potentials import (
     association,
     causal_weight,
     observation,
@@ -104,7 +102,7 @@ def test_each_term_alone() -> None:
 def test_lm_is_its_ranking() -> None:
     for seed in range(20):
         base = drawn(seed)
-        energy = Energy(np.ones((1, 9)), base._errors, n_samples=100, terms=PRESETS["lm"])
+        energy = Energy(np.ones((1, 9)), base.errors, n_samples=100, terms=PRESETS["lm"])
         found = energy.minimize(np.arange(4))
         assert sorted(found.features) == sorted(energy.start(4))
 
@@ -118,7 +116,7 @@ def test_minimum_against_all_configurations(size: int, normalize: str) -> None:
         terms = Terms(normalize=normalize, local_blanket=0)  # type: ignore[arg-type]
         energy = Energy(
             np.random.default_rng(seed).permutation(9)[None] + 1,
-            base._errors, n_samples=100, global_blanket=[0, 3], terms=terms,
+            base.errors, n_samples=100, global_blanket=[0, 3], terms=terms,
         )  # fmt: skip
         found = energy.minimize(energy.start(size))
         assert found.converged

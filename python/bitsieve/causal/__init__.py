@@ -12,8 +12,12 @@
       v
     blanket.py  Blanket, with its separators.py; copies.py: variables that stand twice
 
-    energy.py   the energy of a set of features, on blankets and errors of pairs
     pairs.py    PairErrors, errors of single features and of pairs
+      |
+      v
+    energy.py   the energy of a set of features, of potentials.py, and its minimum by iterated
+                conditional modes; local_blanket.py: the blanket among its features alone;
+                energy_fitness.py: the energy of masks, for all other searches
 
 A name is loaded when it is first used.
 """
@@ -27,10 +31,13 @@ __all__ = [
     "Blanket",
     "ChiSquared",
     "Energy",
+    "EnergyFitness",
     "FisherZ",
+    "FitnessPairErrors",
     "GSquared",
     "Independence",
     "IndependenceTest",
+    "LocalBlanket",
     "Method",
     "PairErrors",
     "PermutationTest",
@@ -49,11 +56,13 @@ if TYPE_CHECKING:
     from bitsieve.causal.blanket import Blanket
     from bitsieve.causal.discrete_tests import ChiSquared, GSquared
     from bitsieve.causal.energy import Energy, Terms
+    from bitsieve.causal.energy_fitness import EnergyFitness
     from bitsieve.causal.fisher import FisherZ
     from bitsieve.causal.independence import Independence, IndependenceTest, Separation
+    from bitsieve.causal.local_blanket import LocalBlanket
     from bitsieve.causal.make import TestName, make_test
     from bitsieve.causal.markov import Method, markov_blanket, markov_blankets, skeleton
-    from bitsieve.causal.pairs import PairErrors
+    from bitsieve.causal.pairs import FitnessPairErrors, PairErrors
     from bitsieve.causal.permutation import PermutationTest
     from bitsieve.causal.separators import Separator, Separators
 
@@ -61,10 +70,13 @@ _HOMES = {
     "Blanket": "bitsieve.causal.blanket",
     "ChiSquared": "bitsieve.causal.discrete_tests",
     "Energy": "bitsieve.causal.energy",
+    "EnergyFitness": "bitsieve.causal.energy_fitness",
     "FisherZ": "bitsieve.causal.fisher",
+    "FitnessPairErrors": "bitsieve.causal.pairs",
     "GSquared": "bitsieve.causal.discrete_tests",
     "Independence": "bitsieve.causal.independence",
     "IndependenceTest": "bitsieve.causal.independence",
+    "LocalBlanket": "bitsieve.causal.local_blanket",
     "Method": "bitsieve.causal.markov",
     "PairErrors": "bitsieve.causal.pairs",
     "PermutationTest": "bitsieve.causal.permutation",

@@ -12,28 +12,17 @@ from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from bitsieve._checks import check_choice, check_int, check_number
+from bitsieve.causal.potentials import association, observation, predictive_rank, relevance
 
-__all__ = [
-    "PRESETS",
-    "Energy",
-    "ErrorsOfPairs",
-    "Minimum",
-    "Terms",
-    "association",
-    "causal_weight",
-    "observation",
-    "pair_weight",
-    "predictive_rank",
-    "relevance",
-]
+__all__ = ["PRESETS", "Energy", "ErrorsOfPairs", "KeptErrors", "LocalBlanketOf", "Minimum", "Terms"]
 
 Array = NDArray[np.float64]
-LocalBlanket = Callable[[NDArray[np.int64]], Iterable[int]]
+LocalBlanketOf = Callable[[NDArray[np.int64]], Iterable[int]]
 
 _MARGIN = 1e-12  # of the energy: less is rounding
+_MOST_KEPT = 1 << 26  # errors of pairs, half a gigabyte
 
 
 class ErrorsOfPairs(Protocol):
@@ -49,61 +38,32 @@ class ErrorsOfPairs(Protocol):
         ...
 
 
-def relevance(positions: ArrayLike) -> Array:
-    """Equation 2: one over the sum of a feature's positions in the rankings, 1 for the best.
-
-    Examples
-    --------
-    >>> relevance([[1, 2], [1, 3]])
-    array([0.5, 0.2])
-    """
-    found: Array = 1.0 / np.sum(np.asarray(positions, dtype=np.float64), axis=0)
-    return found
-
-
-def predictive_rank(errors: ArrayLike) -> Array:
-    """Equation 3: one over a feature's position by error, the least first; ties share the mean.
-
-    Examples
-    --------
-    >>> predictive_rank([0.5, 0.1, 0.1])
-    array([0.33333333, 0.66666667, 0.66666667])
-    """
-    found: Array = 1.0 / rankdata(np.asarray(errors, dtype=np.float64))
-    return found
-
-
-def causal_weight(in_local: ArrayLike, in_global: ArrayLike) -> Array:
-    """Equation 4: 1, and 1 more for each of the two blankets that a feature is in."""
-    return np.asarray(1.0 + np.asarray(in_local, float) + np.asarray(in_global, float))
-
-
-def observation(scores: ArrayLike, weights: ArrayLike, *, total: float | None = None) -> Array:
-    """Equation 5: logarithm of a feature's share of all scores, times its causal weight.
+class KeptErrors:
+    """Errors of pairs, those that were asked for last kept, so that others may ask again.
 
     Parameters
     ----------
-    scores : array-like of shape (n_features,)
-        Relevance plus predictive rank.
-    weights : array-like of shape (n_features,)
-    total : float, optional
-        What a share is of, by default the sum of all scores.
+    errors : ErrorsOfPairs
     """
-    values = np.asarray(scores, dtype=np.float64)
-    whole = values.sum() if total is None else total
-    return np.asarray(np.log(values / whole * np.asarray(weights, dtype=np.float64)))
 
+    def __init__(self, errors: ErrorsOfPairs) -> None:
+        self.single: Array = np.asarray(errors.single, dtype=np.float64)
+        self._errors, self._kept = errors, dict[int, Array]()
+        self._n_rows = max(2, _MOST_KEPT // max(1, self.single.size))
 
-def pair_weight(in_local: ArrayLike, in_global: ArrayLike) -> Array:
-    """Equation 7: 1 and how many of each pair are in either blanket, so 1 to 5; (n, n)."""
-    more = causal_weight(in_local, in_global) - 1.0
-    return np.asarray(1.0 + more[:, None] + more[None, :])
+    def knows(self, feature: int) -> bool:
+        """Whether a row is kept."""
+        return feature in self._kept
 
-
-def association(errors: ArrayLike, weights: ArrayLike, *, n_samples: int) -> Array:
-    """Equation 8: logarithm of the causal weight over the error, which is 1 / (2 n) at least."""
-    floored = np.maximum(np.asarray(errors, dtype=np.float64), 0.5 / n_samples)
-    return np.asarray(np.log(np.asarray(weights, dtype=np.float64) / floored))
+    def row(self, feature: int) -> Array:
+        """Of a feature with each other one, shape (n_features,)."""
+        row = self._kept.pop(feature, None)
+        if row is None:
+            row = np.asarray(self._errors.row(feature), dtype=np.float64)
+            if len(self._kept) >= self._n_rows:
+                del self._kept[next(iter(self._kept))]
+        self._kept[feature] = row
+        return row
 
 
 @dataclass(frozen=True)
@@ -230,8 +190,8 @@ class Energy:
         self.n_features = len(single)
         self.scores: Array = self.terms.relevance * relevance(places)
         self.scores = self.scores + self.terms.predictive * predictive_rank(single)
-        self._errors = errors
-        self._global = self._indicator(global_blanket) * self.terms.global_blanket
+        self.errors = errors if isinstance(errors, KeptErrors) else KeptErrors(errors)
+        self.blanket_weights = self._indicator(global_blanket) * self.terms.global_blanket
 
     def value(self, features: ArrayLike, local_blanket: Iterable[int] = ()) -> float:
         """Return the energy of a configuration, equation 1."""
@@ -239,10 +199,26 @@ class Energy:
         more = self._more(local_blanket)
         total = -float(self._observed(chosen, more).sum())
         if self.terms.association:
-            for site, feature in enumerate(chosen):
-                row = self._row(int(feature), more)[chosen]
-                total -= float(np.delete(row, site).sum())
+            weights = 1.0 + more[chosen][:, None] + more[chosen]
+            pairs = association(self._between(chosen), weights, n_samples=self.n_samples)
+            np.fill_diagonal(pairs, 0.0)
+            total -= self.terms.association * float(pairs.sum())
         return total
+
+    def contributions(self, features: ArrayLike, local_blanket: Iterable[int] = ()) -> Array:
+        """Return what each feature takes off the energy, shape (n_features,).
+
+        Of a feature of the configuration that is what it takes off beside the others; of any other
+        what it would in place of the one that takes off least, and no more than that one does.
+        """
+        chosen = self._configuration(features)
+        more = self._more(local_blanket)
+        rows = self._rows(chosen, more)
+        inside = np.array([self._gain(s, chosen, rows, more)[f] for s, f in enumerate(chosen)])
+        found = self._gain(int(np.argmin(inside)), chosen, rows, more)
+        found = np.minimum(found, np.nextafter(inside.min(), -np.inf))
+        found[chosen] = inside
+        return np.asarray(found)
 
     def observed(self, local_blanket: Iterable[int] = ()) -> Array:
         """Return the observation potential of every feature, its share being of all."""
@@ -257,7 +233,7 @@ class Energy:
         self,
         start: ArrayLike,
         *,
-        local_blanket: LocalBlanket | None = None,
+        local_blanket: LocalBlanketOf | None = None,
         max_sweeps: int = 100,
     ) -> Minimum:
         """Lower the energy by iterated conditional modes.
@@ -297,22 +273,30 @@ class Energy:
 
     def _sweep(self, chosen: NDArray[np.int64], more: Array) -> bool:
         """Visit every site once, changing ``chosen``; tell whether one changed."""
-        pairs = bool(self.terms.association)
-        rows = [self._row(int(f), more) for f in chosen] if pairs else []
+        rows = self._rows(chosen, more)
         changed = False
         for site in range(len(chosen)):
-            others = np.delete(chosen, site)
-            gain = self._alone(more, others)
-            if pairs and len(others):
-                # Ordered pairs: each counts twice.
-                gain = gain + 2.0 * np.sum([r for s, r in enumerate(rows) if s != site], axis=0)
-            gain[others] = -np.inf
+            gain = self._gain(site, chosen, rows, more)
+            gain[np.delete(chosen, site)] = -np.inf
             now, best = int(chosen[site]), int(np.argmax(gain))
             if gain[best] - gain[now] > _MARGIN * max(1.0, abs(float(gain[now]))):
                 chosen[site], changed = best, True
-                if pairs:
+                if rows:
                     rows[site] = self._row(best, more)
         return changed
+
+    def _gain(self, site: int, chosen: NDArray[np.int64], rows: list[Array], more: Array) -> Array:
+        """What each feature at a site would take off the energy, the other sites as they are."""
+        others = np.delete(chosen, site)
+        gain = self._alone(more, others)
+        if rows and len(others):
+            # Ordered pairs: each counts twice.
+            gain = gain + 2.0 * np.sum([r for s, r in enumerate(rows) if s != site], axis=0)
+        return gain
+
+    def _rows(self, chosen: NDArray[np.int64], more: Array) -> list[Array]:
+        """Association of each of a configuration with all; none where it does not count."""
+        return [self._row(int(f), more) for f in chosen] if self.terms.association else []
 
     def _alone(self, more: Array, others: NDArray[np.int64]) -> Array:
         """What a feature, beside others, adds to the sum of observation potentials."""
@@ -328,13 +312,23 @@ class Energy:
 
     def _row(self, feature: int, more: Array) -> Array:
         weights = 1.0 + more + more[feature]
-        found = association(self._errors.row(feature), weights, n_samples=self.n_samples)
+        found = association(self.errors.row(feature), weights, n_samples=self.n_samples)
         return self.terms.association * found
+
+    def _between(self, chosen: NDArray[np.int64]) -> Array:
+        """Errors of the pairs of a configuration; its diagonal says nothing."""
+        found = np.ones((len(chosen), len(chosen)))
+        known = np.array([self.errors.knows(f) for f in chosen.tolist()])
+        unknown = np.flatnonzero(~known)
+        known[unknown[:-1]] = True  # the pairs of the last one are known from the others
+        for site in np.flatnonzero(known).tolist():
+            found[site] = found[:, site] = self.errors.row(int(chosen[site]))[chosen]
+        return found
 
     def _more(self, local_blanket: Iterable[int]) -> Array:
         """What blankets add to the weight of each feature."""
         local = self._indicator(local_blanket) * self.terms.local_blanket
-        return np.asarray(local + self._global)
+        return np.asarray(local + self.blanket_weights)
 
     def _indicator(self, features: Iterable[int]) -> Array:
         inside = np.zeros(self.n_features)

@@ -43,6 +43,9 @@ Rankings: ``_ranked.py`` has everything that all share, the best of what a filte
     cfs.py, fcbf.py  sets of features that do not repeat each other
     blanket.py       MarkovBlanket: what makes all else independent of the target
     aggregation.py   several rankers, one ranking; what a ranker may be: _rankers.py
+    energy.py        EnergySelector: the set of least energy, of rankings, errors and blankets
+                     (_energy_parts.py), searched by _energy_search.py, its terms chosen by
+                     _energy_learning.py; nested_subsets.py: subsets of 2, 4, 8, ... features
     ensemble.py      one ranker on many samples, drawn by _bootstrap.py
     discretizer.py   levels in place of numbers, a step of a pipeline
 """
@@ -54,12 +57,14 @@ from bitsieve.selectors.auto import AutoSelector
 from bitsieve.selectors.blanket import MarkovBlanket
 from bitsieve.selectors.cfs import CFS
 from bitsieve.selectors.discretizer import Discretizer
+from bitsieve.selectors.energy import EnergySelector
 from bitsieve.selectors.ensemble import EnsembleRanker
 from bitsieve.selectors.exhaustive import ExhaustiveSearch
 from bitsieve.selectors.fcbf import FCBF
 from bitsieve.selectors.fixed_size import FixedSizeSearch
 from bitsieve.selectors.information import MRMR, InformationSelector
 from bitsieve.selectors.local import StochasticLocalSearch
+from bitsieve.selectors.nested_subsets import NestedSubsets
 from bitsieve.selectors.random_search import RandomSearch
 from bitsieve.selectors.recursive import RecursiveFeatureElimination
 from bitsieve.selectors.relief import Relief, ReliefF, RReliefF, TuRF
@@ -76,6 +81,7 @@ __all__ = [
     "AutoSelector",
     "BinarySPSA",
     "Discretizer",
+    "EnergySelector",
     "EnsembleRanker",
     "ExhaustiveSearch",
     "FixedSizeSearch",
@@ -84,6 +90,7 @@ __all__ = [
     "MarkovBlanket",
     "MultiSURF",
     "MultiSURFStar",
+    "NestedSubsets",
     "RReliefF",
     "RandomSearch",
     "RankAggregation",

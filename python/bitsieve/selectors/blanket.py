@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitsieve._checks import RandomState
-from bitsieve.causal import Blanket, Method, TestName, make_test, markov_blanket
+from bitsieve.causal import (
+    Blanket,
+    IndependenceTest,
+    Method,
+    TestName,
+    make_test,
+    markov_blanket,
+)
 from bitsieve.discrete import Discretization
 from bitsieve.selectors._ranked import RankSelector
 
@@ -129,7 +136,17 @@ default "hiton-mb"
         return feature if names is None else names[feature]
 
     def _score(self, X: Any, y: Any) -> NDArray[np.float64]:
-        test = make_test(
+        test = self._make_test(X, y)
+        self.blanket_ = markov_blanket(
+            test, test.n_variables - 1, n_jobs=self.n_jobs, **self._options()
+        )
+        self.parents_children_ = [self._name(x) for x in self.blanket_.parents_children]
+        self.spouses_ = [self._name(x) for x in self.blanket_.spouses]
+        return self.blanket_.strengths[:-1]
+
+    def _make_test(self, X: Any, y: Any) -> IndependenceTest:
+        """Return a test of the columns of X and, as the last variable, of y."""
+        return make_test(
             X,
             y,
             test=self.test,
@@ -140,18 +157,15 @@ default "hiton-mb"
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        self.blanket_ = markov_blanket(
-            test,
-            test.n_variables - 1,
-            method=self.method,
-            alpha=self.alpha,
-            max_conditioning=self.max_conditioning,
-            symmetric=self.symmetric,
-            n_jobs=self.n_jobs,
-        )
-        self.parents_children_ = [self._name(x) for x in self.blanket_.parents_children]
-        self.spouses_ = [self._name(x) for x in self.blanket_.spouses]
-        return self.blanket_.strengths[:-1]
+
+    def _options(self) -> dict[str, Any]:
+        """Return how a blanket is searched for."""
+        return {
+            "method": self.method,
+            "alpha": self.alpha,
+            "max_conditioning": self.max_conditioning,
+            "symmetric": self.symmetric,
+        }
 
     def _keep(self, scores: NDArray[np.float64], ranking: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.isin(np.arange(len(scores)), self.blanket_.members)

@@ -1,0 +1,79 @@
+"""What features and pairs of features are worth: the potentials of an energy.
+
+Equations 2 to 8 of Escalante, Montes, Sucar, "An energy-based model for feature selection", 2008.
+Higher potentials are better.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+
+__all__ = [
+    "association",
+    "causal_weight",
+    "observation",
+    "pair_weight",
+    "predictive_rank",
+    "relevance",
+]
+
+Array = NDArray[np.float64]
+
+
+def relevance(positions: ArrayLike) -> Array:
+    """Equation 2: one over the sum of a feature's positions in the rankings, 1 for the best.
+
+    Examples
+    --------
+    >>> relevance([[1, 2], [1, 3]])
+    array([0.5, 0.2])
+    """
+    found: Array = 1.0 / np.sum(np.asarray(positions, dtype=np.float64), axis=0)
+    return found
+
+
+def predictive_rank(errors: ArrayLike) -> Array:
+    """Equation 3: one over a feature's position by error, the least first; ties share the mean.
+
+    Examples
+    --------
+    >>> predictive_rank([0.5, 0.1, 0.1])
+    array([0.33333333, 0.66666667, 0.66666667])
+    """
+    found: Array = 1.0 / rankdata(np.asarray(errors, dtype=np.float64))
+    return found
+
+
+def causal_weight(in_local: ArrayLike, in_global: ArrayLike) -> Array:
+    """Equation 4: 1, and 1 more for each of the two blankets that a feature is in."""
+    return np.asarray(1.0 + np.asarray(in_local, float) + np.asarray(in_global, float))
+
+
+def observation(scores: ArrayLike, weights: ArrayLike, *, total: float | None = None) -> Array:
+    """Equation 5: logarithm of a feature's share of all scores, times its causal weight.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_features,)
+        Relevance plus predictive rank.
+    weights : array-like of shape (n_features,)
+    total : float, optional
+        What a share is of, by default the sum of all scores.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    whole = values.sum() if total is None else total
+    return np.asarray(np.log(values / whole * np.asarray(weights, dtype=np.float64)))
+
+
+def pair_weight(in_local: ArrayLike, in_global: ArrayLike) -> Array:
+    """Equation 7: 1 and how many of each pair are in either blanket, so 1 to 5; (n, n)."""
+    more = causal_weight(in_local, in_global) - 1.0
+    return np.asarray(1.0 + more[:, None] + more[None, :])
+
+
+def association(errors: ArrayLike, weights: ArrayLike, *, n_samples: int) -> Array:
+    """Equation 8: logarithm of the causal weight over the error, which is 1 / (2 n) at least."""
+    floored = np.maximum(np.asarray(errors, dtype=np.float64), 0.5 / n_samples)
+    return np.asarray(np.log(np.asarray(weights, dtype=np.float64) / floored))

@@ -1,0 +1,175 @@
+"""What an energy of a set of features is made of: rankings, errors and blankets of some samples.
+
+::
+
+    X, codes --> eight rankings ------------------------\\
+             --> errors of features and of pairs --------> EnergyParts --energy(terms)--> Energy
+             --> test of independence --> both blankets -/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.naive_bayes import GaussianNB
+
+from bitsieve import fitness as fitness_room
+from bitsieve._checks import check_int, is_whole
+from bitsieve.causal import Energy, FitnessPairErrors, LocalBlanket, PairErrors, Terms
+from bitsieve.causal.energy import ErrorsOfPairs, KeptErrors
+from bitsieve.causal.markov import markov_blanket
+from bitsieve.filters.aggregation import positions_of
+from bitsieve.filters.named import N_GREEDY
+from bitsieve.panels import Scaling
+from bitsieve.panels.elimination import elimination_order
+from bitsieve.selectors._rankers import name_of, rank_with, resolve
+
+__all__ = ["RANKERS", "EnergyParts", "make_splits", "svm_rfe"]
+
+Codes = NDArray[np.int32]
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+def svm_rfe(X: Any, y: Any) -> NDArray[np.float64]:
+    """Rank by recursive elimination with a linear support vector machine on standardised features.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        Class codes.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Float64, greater for features that stay longer.
+    """
+    order = elimination_order(Scaling.fit(X, log="never").apply(X), y)
+    scores = np.empty(len(order))
+    scores[order] = np.arange(len(order))[::-1]
+    return scores
+
+
+#: Table 1 of the paper. Student's t, F and Pearson's correlation rank two classes alike.
+RANKERS: tuple[Any, ...] = ("s2n", "gs", "relief", svm_rfe, "auc", "f", "t", "pearson")
+
+
+def make_splits(cv: Any, X: Any, codes: Codes, key: int) -> list[Split]:
+    """Return stratified folds, shuffled, or those that a splitter or a list gives.
+
+    Raises
+    ------
+    ValueError
+        If there are more folds than samples of the largest class, or a sample is not tested once.
+    """
+    splitter = check_cv(cv, codes, classifier=True)
+    if is_whole(cv) or cv is None:
+        n_folds = 5 if cv is None else check_int("cv", cv, 2)
+        most = int(np.bincount(codes).max())
+        if n_folds > most:
+            raise ValueError(f"cv={n_folds} is more than the largest class has samples, {most}")
+        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=key % 2**32)
+    return [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(X, codes)]
+
+
+@dataclass(frozen=True)
+class EnergyParts:
+    """Everything that the energies of some samples share, whatever their terms.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (n_rankers, n_features)
+    ranker_names : list of str
+    errors : ErrorsOfPairs
+    n_samples : int
+    blanket : tuple of int
+        Features in the target's blanket among all; empty where no term asks for it.
+    local : LocalBlanket or None
+    """
+
+    positions: NDArray[np.float64]
+    ranker_names: list[str]
+    errors: ErrorsOfPairs
+    n_samples: int
+    blanket: tuple[int, ...]
+    local: LocalBlanket | None
+
+    @classmethod
+    def of(
+        cls, X: NDArray[np.float64], codes: Codes, *, rankers: Sequence[Any], estimator: Any,
+        splits: list[Split], blanket: Any, with_blankets: bool, key: int, n_jobs: int | None,
+    ) -> EnergyParts:  # fmt: skip
+        """Compute them.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        codes : ndarray of shape (n_samples,)
+        rankers : sequence
+            What :func:`bitsieve.selectors._rankers.resolve` takes.
+        estimator : scikit-learn classifier
+        splits : list of (train, test)
+            Of the errors.
+        blanket : MarkovBlanket
+            Its parameters are what both blankets are searched by.
+        with_blankets : bool
+        key : int
+            Seed of rankers.
+        n_jobs : int or None
+        """
+        n_features = X.shape[1]
+        keys = np.empty((len(rankers), n_features))
+        found = [resolve(ranker) for ranker in rankers]
+        for i, ranker in enumerate(found):
+            keys[i] = rank_with(
+                ranker, X, codes, n_features=n_features, n_greedy=min(n_features, N_GREEDY),
+                n_jobs=n_jobs, key=key,
+            ).keys  # fmt: skip
+        global_blanket: tuple[int, ...] = ()
+        local = None
+        if with_blankets:
+            maker = clone(blanket)
+            if maker.n_jobs is None:
+                maker.set_params(n_jobs=n_jobs)
+            test, options = maker._make_test(X, codes), maker._options()
+            global_blanket = markov_blanket(test, n_features, n_jobs=n_jobs, **options).members
+            local = LocalBlanket(test, n_features, **options)
+        return cls(
+            positions_of(keys, given="rankings"),
+            [name_of(ranker) for ranker in found],
+            KeptErrors(_errors(X, codes, estimator, splits, n_jobs)),
+            len(X),
+            global_blanket,
+            local,
+        )
+
+    def energy(self, terms: Terms) -> Energy:
+        """Return the energy with given terms."""
+        return Energy(
+            self.positions,
+            self.errors,
+            n_samples=self.n_samples,
+            global_blanket=self.blanket,
+            terms=terms,
+        )
+
+
+def _errors(
+    X: NDArray[np.float64], codes: Codes, estimator: Any, splits: list[Split], n_jobs: int | None
+) -> ErrorsOfPairs:
+    """Errors by the kernel of all pairs where it serves, else by any compiled or other fitness."""
+    if type(estimator) is GaussianNB and estimator.priors is None and estimator.var_smoothing > 0:
+        return PairErrors(
+            X, codes, splits=splits, var_smoothing=estimator.var_smoothing, n_jobs=n_jobs
+        )
+    return FitnessPairErrors(
+        fitness_room.compile(
+            estimator, X, codes, scoring="balanced_accuracy", cv=splits, n_jobs=n_jobs
+        )
+    )

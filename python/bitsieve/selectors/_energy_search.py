@@ -1,0 +1,102 @@
+"""Ways to the set of least energy: iterated conditional modes, annealing, swaps."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitsieve.causal import Energy, EnergyFitness, LocalBlanket
+from bitsieve.causal.energy import Minimum
+from bitsieve.search import AnnealingMaskSearch, FixedSizeMaskSearch, run
+
+__all__ = ["SEARCHES", "SearchName", "minimize"]
+
+SearchName = Literal["icm", "annealing", "swaps"]
+
+SEARCHES: tuple[str, ...] = get_args(SearchName)
+_STEPS_OF_A_SWEEP = 100  # of annealing
+_MOST_ROUNDS = 10  # searches, the local blanket of one being that of the next
+
+
+def minimize(
+    energy: Energy,
+    size: int,
+    *,
+    search: SearchName,
+    local: LocalBlanket | None,
+    max_sweeps: int,
+    key: int,
+) -> Minimum:
+    """Look for the configuration of a size with the least energy.
+
+    Parameters
+    ----------
+    energy : Energy
+    size : int
+    search : {"icm", "annealing", "swaps"}
+        The other two go through :func:`bitsieve.search.run`. They hold the local blanket still,
+        and are repeated with that of what they found until it comes again.
+    local : LocalBlanket or None
+    max_sweeps : int
+        Of iterated conditional modes; annealing takes 100 steps for each.
+    key : int
+        Seed of annealing.
+
+    Returns
+    -------
+    Minimum
+        Its features in the order of what they take off the energy, the most first.
+    """
+    start = energy.start(size)
+    if search == "icm":
+        found = energy.minimize(start, local_blanket=local, max_sweeps=max_sweeps)
+    else:
+        found = _by_search(energy, start, search, local, max_sweeps, key)
+    inside = local(found.features) if local and energy.terms.local_blanket else ()
+    worth = energy.contributions(found.features, inside)[found.features]
+    order = np.lexsort((found.features, -worth))
+    return Minimum(found.features[order], found.energy, found.energies, found.converged)
+
+
+def _by_search(
+    energy: Energy,
+    start: NDArray[np.int64],
+    search: SearchName,
+    local: LocalBlanket | None,
+    max_sweeps: int,
+    key: int,
+) -> Minimum:
+    asks = local if energy.terms.local_blanket else None
+    chosen, inside = start, tuple(asks(start)) if asks else ()
+    energies, best = [energy.value(chosen, inside)], chosen
+    converged = False
+    for number in range(_MOST_ROUNDS):
+        mask = np.zeros(energy.n_features, dtype=bool)
+        mask[chosen] = True
+        found = run(
+            _search(search, mask, max_sweeps),
+            EnergyFitness(energy, inside),
+            choose="recommended",
+            random_state=key + number,
+            progress=False,
+        )
+        chosen = np.flatnonzero(found.support)
+        after = tuple(asks(chosen)) if asks else ()
+        energies.append(energy.value(chosen, after))
+        if energies[-1] < min(energies[:-1]):
+            best = chosen
+        converged = after == inside
+        if converged:
+            break
+        inside = after
+    return Minimum(best, min(energies), np.array(energies), converged)
+
+
+def _search(search: SearchName, start: NDArray[np.bool_], max_sweeps: int) -> Any:
+    size = int(start.sum())
+    if search == "swaps":
+        return FixedSizeMaskSearch(len(start), size=size, start=start)
+    n_steps = max(1, _STEPS_OF_A_SWEEP * max_sweeps)
+    return AnnealingMaskSearch(len(start), size=size, start=start, n_steps=n_steps)
