@@ -68,13 +68,14 @@ def make_splits(cv: Any, X: Any, codes: Codes, key: int) -> list[Split]:
     ValueError
         If there are more folds than samples of the largest class, or a sample is not tested once.
     """
-    splitter = check_cv(cv, codes, classifier=True)
     if is_whole(cv) or cv is None:
         n_folds = 5 if cv is None else check_int("cv", cv, 2)
         most = int(np.bincount(codes).max())
         if n_folds > most:
             raise ValueError(f"cv={n_folds} is more than the largest class has samples, {most}")
-        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=key % 2**32)
+        splitter: Any = StratifiedKFold(n_folds, shuffle=True, random_state=key % 2**32)
+    else:
+        splitter = check_cv(cv, codes, classifier=True)
     return [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(X, codes)]
 
 

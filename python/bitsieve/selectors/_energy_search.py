@@ -11,11 +11,15 @@ from bitsieve.causal import Energy, EnergyFitness, LocalBlanket
 from bitsieve.causal.energy import Minimum
 from bitsieve.search import AnnealingMaskSearch, FixedSizeMaskSearch, run
 
-__all__ = ["SEARCHES", "SearchName", "minimize"]
+__all__ = ["SEARCHES", "STARTS", "SearchName", "StartName", "minimize"]
 
 SearchName = Literal["icm", "annealing", "swaps"]
+StartName = Literal["features", "pairs", "both"]
 
 SEARCHES: tuple[str, ...] = get_args(SearchName)
+STARTS: tuple[str, ...] = get_args(StartName)
+
+_MOST_PAIRED = 5000  # features all pairs of which are looked at for a start
 _STEPS_OF_A_SWEEP = 100  # of annealing
 _MOST_ROUNDS = 10  # searches, the local blanket of one being that of the next
 
@@ -25,6 +29,7 @@ def minimize(
     size: int,
     *,
     search: SearchName,
+    start: StartName,
     local: LocalBlanket | None,
     max_sweeps: int,
     key: int,
@@ -38,6 +43,9 @@ def minimize(
     search : {"icm", "annealing", "swaps"}
         The other two go through :func:`bitsieve.search.run`. They hold the local blanket still,
         and are repeated with that of what they found until it comes again.
+    start : {"features", "pairs", "both"}
+        The best features, or the best pair and what is best beside it; both: the better of what
+        the two searches find.
     local : LocalBlanket or None
     max_sweeps : int
         Of iterated conditional modes; annealing takes 100 steps for each.
@@ -49,11 +57,19 @@ def minimize(
     Minimum
         Its features in the order of what they take off the energy, the most first.
     """
-    start = energy.start(size)
-    if search == "icm":
-        found = energy.minimize(start, local_blanket=local, max_sweeps=max_sweeps)
-    else:
-        found = _by_search(energy, start, search, local, max_sweeps, key)
+    from_pairs = bool(energy.terms.association) and size > 1
+    starts = []
+    if start != "pairs" or not from_pairs:
+        starts.append(energy.start(size))
+    if start != "features" and from_pairs:
+        starts.append(energy.grown(size, n_candidates=_MOST_PAIRED))
+    minima = [
+        energy.minimize(begin, local_blanket=local, max_sweeps=max_sweeps)
+        if search == "icm"
+        else _by_search(energy, begin, search, local, max_sweeps, key)
+        for begin in starts
+    ]
+    found = min(minima, key=lambda minimum: minimum.energy)
     inside = local(found.features) if local and energy.terms.local_blanket else ()
     worth = energy.contributions(found.features, inside)[found.features]
     order = np.lexsort((found.features, -worth))

@@ -16,7 +16,13 @@ from bitsieve.causal.energy import PRESETS, Minimum
 from bitsieve.data.inputs import check_input
 from bitsieve.selectors._energy_learning import LEARNT, errors_of_terms
 from bitsieve.selectors._energy_parts import RANKERS, EnergyParts, make_splits
-from bitsieve.selectors._energy_search import SEARCHES, SearchName, minimize
+from bitsieve.selectors._energy_search import (
+    SEARCHES,
+    STARTS,
+    SearchName,
+    StartName,
+    minimize,
+)
 from bitsieve.selectors._ranked import RankSelector
 from bitsieve.selectors.blanket import MarkovBlanket
 from bitsieve.selectors.nested_subsets import NestedSubsets, nested_sizes
@@ -56,6 +62,11 @@ class EnergySelector(RankSelector):
     search : {"icm", "annealing", "swaps"}, default "icm"
         Iterated conditional modes, simulated annealing, or exchanges of two features as long as
         the best one helps.
+    start : {"both", "features", "pairs"}, default "both"
+        Where the search starts: from the best features, as in the paper; from the best of all
+        pairs (of the best 5,000 features where there are more) and what is best added to it, one
+        by one; or from both, the lower energy being taken. Features that tell together what none
+        tells alone are found from pairs.
     max_sweeps : int, default 100
         Of iterated conditional modes; annealing takes 100 steps for each.
     random_state : int, Generator, RandomState or None, default 0
@@ -139,6 +150,7 @@ class EnergySelector(RankSelector):
         blanket: MarkovBlanket | None = None,
         cv: Any = 5,
         search: SearchName = "icm",
+        start: StartName = "both",
         max_sweeps: int = 100,
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -150,6 +162,7 @@ class EnergySelector(RankSelector):
         self.blanket = blanket
         self.cv = cv
         self.search = search
+        self.start = start
         self.max_sweeps = max_sweeps
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -240,6 +253,7 @@ class EnergySelector(RankSelector):
             energy,
             size,
             search=search,
+            start=self.start,
             local=parts.local,
             max_sweeps=self.max_sweeps,
             key=self.seed_,
@@ -300,8 +314,11 @@ class EnergySelector(RankSelector):
 
     def _check_options(self) -> None:
         check_choice("search", self.search, SEARCHES)
+        check_choice("start", self.start, STARTS)
         check_int("max_sweeps", self.max_sweeps, 1)
-        if self.estimator is not None and not is_classifier(self.estimator):
+        if self.estimator is not None and not (
+            hasattr(self.estimator, "fit") and is_classifier(self.estimator)
+        ):
             raise ValueError(f"estimator must be a classifier, got {self.estimator!r}")
         if self.blanket is not None and not isinstance(self.blanket, MarkovBlanket):
             raise ValueError(f"blanket must be a MarkovBlanket, got {self.blanket!r}")
