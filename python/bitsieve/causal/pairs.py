@@ -51,7 +51,6 @@ class PairErrors:
         splits: list[tuple[Any, Any]] | None = None,
         var_smoothing: float = 1e-9,
         random_state: Any = None,
-        n_jobs: int | None = None,
     ) -> None:
         inputs = check_input(X, y, task="classification")
         self.X = np.asarray(inputs.X, dtype=np.float64)
@@ -186,18 +185,3 @@ class PairErrors:
             out[j, j + 1 :] = self._blocks(np.full_like(others, j), others)
             out[j + 1 :, j] = out[j, j + 1 :]
         return out
-
-
-class FitnessPairErrors:
-    def __init__(self, fitness: Any) -> None:
-        from bitsieve.masks import Masks
-
-        self._fitness, self._masks = fitness, Masks
-        p = fitness.n_features
-        self.single = 1 - fitness.evaluate(Masks.from_indices([[f] for f in range(p)], p))
-
-    def row(self, f: int) -> NDArray[np.float64]:
-        p = self._fitness.n_features
-        return 1 - self._fitness.evaluate(
-            self._masks.from_indices([sorted({f, g}) for g in range(p)], p)
-        )
