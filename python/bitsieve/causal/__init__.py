@@ -13,7 +13,8 @@
     blanket.py  Blanket, with its separators.py; copies.py: variables that stand twice
 
     energy.py   the energy of a set of features, on blankets and errors of pairs
-    pairs.py    PairErrors, errors of single features and of pairs
+    pairs.py    PairErrors, errors of single features and of pairs, by Gaussian naive Bayes;
+    fitness_pairs.py  FitnessPairErrors, by any estimator; both on _tables_of_pairs.py
 
 A name is loaded when it is first used.
 """
@@ -28,6 +29,7 @@ __all__ = [
     "ChiSquared",
     "Energy",
     "FisherZ",
+    "FitnessPairErrors",
     "GSquared",
     "Independence",
     "IndependenceTest",
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from bitsieve.causal.discrete_tests import ChiSquared, GSquared
     from bitsieve.causal.energy import Energy, Terms
     from bitsieve.causal.fisher import FisherZ
+    from bitsieve.causal.fitness_pairs import FitnessPairErrors
     from bitsieve.causal.independence import Independence, IndependenceTest, Separation
     from bitsieve.causal.make import TestName, make_test
     from bitsieve.causal.markov import Method, markov_blanket, markov_blankets, skeleton
@@ -62,6 +65,7 @@ _HOMES = {
     "ChiSquared": "bitsieve.causal.discrete_tests",
     "Energy": "bitsieve.causal.energy",
     "FisherZ": "bitsieve.causal.fisher",
+    "FitnessPairErrors": "bitsieve.causal.fitness_pairs",
     "GSquared": "bitsieve.causal.discrete_tests",
     "Independence": "bitsieve.causal.independence",
     "IndependenceTest": "bitsieve.causal.independence",
