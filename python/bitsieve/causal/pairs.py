@@ -69,12 +69,12 @@ class PairErrors(TableOfPairs):
     >>> from bitsieve.causal import PairErrors
     >>> errors = PairErrors(*load_iris(return_X_y=True), random_state=0)
     >>> errors.single.round(3)
-    array([0.287, 0.433, 0.047, 0.04 ])
+    array([0.28 , 0.447, 0.047, 0.04 ])
     >>> errors.of([(2, 3)]).round(3)
-    array([0.033])
+    array([0.04])
     >>> errors.best(2)
     (array([[2, 3],
-           [1, 3]]), array([0.03333333, 0.04      ]))
+           [0, 3]]), array([0.04      , 0.04666667]))
     """
 
     def __init__(
