@@ -190,6 +190,24 @@ INDEPENDENCE: dict[str, dict[str, Any]] = {
 }
 
 
+# Errors of pairs, of numbers and of bits.
+PAIRED: dict[str, Any] = {
+    "X": X,
+    "codes": CODES,
+    "n_classes": 2,
+    **SPLITS,
+    "var_smoothing": 1e-9,
+    "n_threads": 1,
+}
+PAIRS = _core.PairErrors(**PAIRED)
+OF_PAIRS: dict[str, dict[str, Any]] = {
+    "singles": {"n_threads": 1},
+    "pairs": {"a": PLACES, "b": np.array([1, 4], np.int64), "n_threads": 1},
+    "rows": {"features": PLACES, "first": 1, "last": 4, "n_threads": 1},
+    "matrix": {"n_threads": 1},
+}
+
+
 # The address sanitizer needs all addresses that there are, and ends a program that asks for more
 # memory than there is.
 IS_SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
@@ -588,6 +606,12 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "most_kept": 16,
         },
     ),
+    "PairErrors": (_core.PairErrors, PAIRED),
+    "PairErrors of bits": (_core.PairErrors, PAIRED | {"X": np.where(X > 0, 2.0, -1.0)}),
+    **{
+        f"PairErrors.{method}": (getattr(PAIRS, method), arguments)
+        for method, arguments in OF_PAIRS.items()
+    },
     "FisherTest": (
         _core.FisherTest,
         {"X": X, "most_kept": 0, "most_bytes": 1 << 20, "n_threads": 1},

@@ -15,4 +15,5 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   bitsieve::register_search(module);
   bitsieve::register_gates(module);
   bitsieve::register_causal(module);
+  bitsieve::register_causal_pairs(module);
 }

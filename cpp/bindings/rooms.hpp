@@ -27,6 +27,7 @@ void register_univariate(pybind11::module_& module);
 void register_search(pybind11::module_& module);
 void register_gates(pybind11::module_& module);
 void register_causal(pybind11::module_& module);
+void register_causal_pairs(pybind11::module_& module);
 
 // For InterruptScope: asks Python for a pending Ctrl-C, from the main thread of a GIL-free call.
 bool python_interrupt();

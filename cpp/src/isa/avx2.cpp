@@ -133,6 +133,12 @@ struct Isa {
   static unsigned equal(D a, D b) {
     return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ)));
   }
+  static void store_any(double* p, D a) { _mm256_storeu_pd(p, a); }
+  // Of a count in each lane, one more where a is greater than b; the lesser of least and |a|.
+  static L count_greater(L total, D a, D b) {
+    return _mm256_sub_epi64(total, _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_GT_OQ)));
+  }
+  static D least_magnitude(D least, D a) { return _mm256_min_pd(least, magnitude(a)); }
   static double most(D a) {
     const __m128d half = _mm_max_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
     return _mm_cvtsd_f64(_mm_max_sd(half, _mm_unpackhi_pd(half, half)));
@@ -203,6 +209,7 @@ struct Isa {
 #include "body_information.hpp"
 #include "body_single.hpp"
 #include "body_neighbor.hpp"
+#include "body_pairs.hpp"
 #include "body_relief.hpp"
 #include "body_rows.hpp"
 #include "body_scaled.hpp"
@@ -227,6 +234,7 @@ const Kernels kernels_avx2 = {
     &avx2::solver_kernels,
     &avx2::row_kernels,
     &avx2::search_kernels,
+    &avx2::pair_kernels,
     avx2::gram_float,
     avx2::add_squares,
     avx2::gram_fixed,

@@ -114,6 +114,13 @@ struct Isa {
   }
   static unsigned greater(D a, D b) { return _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ); }
   static unsigned equal(D a, D b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
+  static void store_any(double* p, D a) { _mm512_storeu_pd(p, a); }
+  // Of a count in each lane, one more where a is greater than b; the lesser of least and |a|.
+  static L count_greater(L total, D a, D b) {
+    return _mm512_mask_add_epi64(total, _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ), total,
+                                 _mm512_set1_epi64(1));
+  }
+  static D least_magnitude(D least, D a) { return _mm512_range_pd(least, a, 0x0A); }
   static double most(D a) { return _mm512_reduce_max_pd(a); }
   static double least(D a) { return _mm512_reduce_min_pd(a); }
   static double sum(D a) { return _mm512_reduce_add_pd(a); }
@@ -191,6 +198,7 @@ struct Isa {
 #include "body_information.hpp"
 #include "body_single.hpp"
 #include "body_neighbor.hpp"
+#include "body_pairs.hpp"
 #include "body_relief.hpp"
 #include "body_rows.hpp"
 #include "body_scaled.hpp"
@@ -215,6 +223,7 @@ const Kernels kernels_avx512 = {
     &avx512::solver_kernels,
     &avx512::row_kernels,
     &avx512::search_kernels,
+    &avx512::pair_kernels,
     avx512::gram_float,
     avx512::add_squares,
     avx512::gram_fixed,

@@ -223,6 +223,16 @@ struct Isa {
     }
     return out;
   }
+  static void store_any(double* p, D a) { store(p, a); }
+  // Of a count in each lane, one more where a is greater than b; the lesser of least and |a|.
+  static L count_greater(L total, D a, D b) {
+    L out;
+    for (int lane = 0; lane < width_double; ++lane) {
+      out.v[lane] = total.v[lane] + (a.v[lane] > b.v[lane] ? 1u : 0u);
+    }
+    return out;
+  }
+  static D least_magnitude(D least, D a) { return minimum(least, magnitude(a)); }
   static double most(D a) {
     double out = a.v[0];
     for (int lane = 1; lane < width_double; ++lane) out = a.v[lane] > out ? a.v[lane] : out;
@@ -281,6 +291,7 @@ struct Isa {
 #include "body_information.hpp"
 #include "body_single.hpp"
 #include "body_neighbor.hpp"
+#include "body_pairs.hpp"
 #include "body_relief.hpp"
 #include "body_rows.hpp"
 #include "body_scaled.hpp"
@@ -305,6 +316,7 @@ const Kernels kernels_baseline = {
     &baseline::solver_kernels,
     &baseline::row_kernels,
     &baseline::search_kernels,
+    &baseline::pair_kernels,
     baseline::gram_float,
     baseline::add_squares,
     baseline::gram_fixed,

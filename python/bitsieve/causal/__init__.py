@@ -12,8 +12,8 @@
       v
     blanket.py  Blanket, with its separators.py; copies.py: variables that stand twice
 
-    pairs.py    PairErrors, errors of single features and of pairs
-      |
+    pairs.py    PairErrors, errors of single features and of pairs by Gaussian naive Bayes;
+      |         fitness_pairs.py  FitnessPairErrors, by any estimator; both on _tables_of_pairs.py
       v
     energy.py   the energy of a set of features, of potentials.py, and its minimum by iterated
                 conditional modes; local_blanket.py: the blanket among its features alone;
@@ -58,11 +58,12 @@ if TYPE_CHECKING:
     from bitsieve.causal.energy import Energy, Terms
     from bitsieve.causal.energy_fitness import EnergyFitness
     from bitsieve.causal.fisher import FisherZ
+    from bitsieve.causal.fitness_pairs import FitnessPairErrors
     from bitsieve.causal.independence import Independence, IndependenceTest, Separation
     from bitsieve.causal.local_blanket import LocalBlanket
     from bitsieve.causal.make import TestName, make_test
     from bitsieve.causal.markov import Method, markov_blanket, markov_blankets, skeleton
-    from bitsieve.causal.pairs import FitnessPairErrors, PairErrors
+    from bitsieve.causal.pairs import PairErrors
     from bitsieve.causal.permutation import PermutationTest
     from bitsieve.causal.separators import Separator, Separators
 
@@ -72,7 +73,7 @@ _HOMES = {
     "Energy": "bitsieve.causal.energy",
     "EnergyFitness": "bitsieve.causal.energy_fitness",
     "FisherZ": "bitsieve.causal.fisher",
-    "FitnessPairErrors": "bitsieve.causal.pairs",
+    "FitnessPairErrors": "bitsieve.causal.fitness_pairs",
     "GSquared": "bitsieve.causal.discrete_tests",
     "Independence": "bitsieve.causal.independence",
     "IndependenceTest": "bitsieve.causal.independence",

@@ -5,21 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from bitsieve import _core
 from bitsieve._checks import check_int, key_of
 from bitsieve._random import Random, Stream
+from bitsieve._threads import effective_n_jobs
+from bitsieve.causal._tables_of_pairs import TableOfPairs
 from bitsieve.data.inputs import check_input
 
 __all__ = ["PairErrors"]
 
 _LANE = 1 << 40  # of the folds drawn here, apart from those of evaluations
-_MOST_CELLS = 1 << 18
-_MOST_MATRIX = 1 << 28
+
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-class PairErrors:
-    """Balanced error rates of Gaussian naive Bayes of single features and of pairs.
+class PairErrors(TableOfPairs):
+    """Balanced error rates of Gaussian naive Bayes of single features and of pairs, compiled.
 
     The balanced error rate is the mean over the classes of their shares of wrong predictions.
     Predictions are those of scikit-learn's ``GaussianNB()`` fitted in each training part, with the
@@ -30,7 +33,7 @@ class PairErrors:
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Finite numbers.
+        Finite numbers. Where no feature has more than two values, samples are counted by bits.
     y : array-like of shape (n_samples,)
         At least two classes.
     cv : int, default 5
@@ -38,8 +41,40 @@ class PairErrors:
     splits : list of (train, test), optional
         In place of ``cv``: each sample is tested once.
     var_smoothing : float, default 1e-9
+    n_jobs : int or None, default None
+        Threads; None uses the cores there are. The result does not depend on it.
     random_state : int, Generator, RandomState or None, default None
         Of the folds.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+    classes : ndarray of shape (n_classes,)
+    splits : list of (train, test)
+    kind : {"bits", "numbers"}
+        How samples are counted.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or X has missing values.
+
+    Notes
+    -----
+    Memory is that of X once more, or 1 / 64 of it where features have two values.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bitsieve.causal import PairErrors
+    >>> errors = PairErrors(*load_iris(return_X_y=True), random_state=0)
+    >>> errors.single.round(3)
+    array([0.28 , 0.447, 0.047, 0.04 ])
+    >>> errors.of([(2, 3)]).round(3)
+    array([0.04])
+    >>> errors.best(2)
+    (array([[2, 3],
+           [0, 3]]), array([0.04      , 0.04666667]))
     """
 
     def __init__(
@@ -50,138 +85,128 @@ class PairErrors:
         cv: int = 5,
         splits: list[tuple[Any, Any]] | None = None,
         var_smoothing: float = 1e-9,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         inputs = check_input(X, y, task="classification")
-        self.X = np.asarray(inputs.X, dtype=np.float64)
+        self.X = np.ascontiguousarray(inputs.X, dtype=np.float64)
         self.n_samples, self.n_features = self.X.shape
-        self.classes, self._codes = np.unique(np.asarray(y), return_inverse=True)
+        self.classes, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes) < 2:
             raise ValueError("y must have at least two classes")
         if not 0 < var_smoothing < np.inf:
-            raise ValueError("var_smoothing must be positive")
+            raise ValueError(f"var_smoothing must be a positive number, got {var_smoothing!r}")
         self.var_smoothing = float(var_smoothing)
-        self._sizes = np.bincount(self._codes)
+        self._codes = codes.astype(np.int32)
+        self._n_jobs = effective_n_jobs(n_jobs)
         self.splits = self._draw(cv, random_state) if splits is None else self._check(splits)
-        self._fit()
+        self._compiled = self._make()
         self._single: NDArray[np.float64] | None = None
 
-    def _draw(self, cv: int, random_state: Any) -> list[tuple[Any, Any]]:
+    def _draw(self, cv: int, random_state: Any) -> list[Split]:
         cv = check_int("cv", cv, 2)
-        if self._sizes.min() < cv:
-            raise ValueError(f"each class needs at least cv={cv} samples")
+        sizes = np.bincount(self._codes)
+        if sizes.min() < cv:
+            least = self.classes[sizes.argmin()]
+            raise ValueError(
+                f"each class needs at least cv={cv} samples, {least!r} has {sizes.min()}"
+            )
         random = Random(key_of(random_state), Stream.outer_folds, lane=_LANE)
         fold = np.empty(self.n_samples, dtype=np.int64)
         first = 0
-        for c, size in enumerate(self._sizes):
+        for c, size in enumerate(sizes):
             members = np.flatnonzero(self._codes == c)[random.permutation(int(size))]
             fold[members] = (first + np.arange(size)) % cv
             first += int(size)
         return [(np.flatnonzero(fold != s), np.flatnonzero(fold == s)) for s in range(cv)]
 
-    def _check(self, splits: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-        checked = [(np.asarray(train), np.asarray(test)) for train, test in splits]
-        tested = np.concatenate([test for _, test in checked])
+    def _check(self, splits: list[tuple[Any, Any]]) -> list[Split]:
+        checked = [(self._samples(train), self._samples(test)) for train, test in splits]
+        tested = np.concatenate([test for _, test in checked] or [np.empty(0, np.int64)])
         if not np.array_equal(np.sort(tested), np.arange(self.n_samples)):
             raise ValueError("splits must test each sample once")
         if any(len(train) == 0 for train, _ in checked):
             raise ValueError("splits must have samples in each training part")
         return checked
 
-    def _fit(self) -> None:
-        n_classes, p = len(self.classes), self.n_features
-        self._parts = []
-        for train, test in self.splits:
-            mean, variance = np.zeros((2, n_classes, p))
-            codes = self._codes[train]
-            counts = np.bincount(codes, minlength=n_classes)
-            for c in np.flatnonzero(counts):
-                rows = self.X[train[codes == c]]
-                mean[c], variance[c] = rows.mean(axis=0), rows.var(axis=0)
-            with np.errstate(divide="ignore"):
-                prior = np.log(counts / len(train))
-            top = self.X[train].var(axis=0)
-            self._parts.append((test, mean, variance, prior, top))
+    def _samples(self, part: Any) -> NDArray[np.int64]:
+        """Return a part of a split as positions."""
+        found = np.asarray(part)
+        if found.size == 0:
+            return np.empty(0, dtype=np.int64)
+        if found.ndim != 1 or found.dtype.kind not in "iu":
+            raise ValueError(
+                f"splits must hold lists of positions of samples, got {found.dtype} of shape "
+                f"{found.shape}"
+            )
+        if found.min() < 0 or found.max() >= self.n_samples:
+            raise ValueError(
+                f"splits must hold positions of samples, from 0 to {self.n_samples - 1}, got "
+                f"{found.min()} to {found.max()}"
+            )
+        return found.astype(np.int64)
 
-    def _errors(self, a: NDArray[Any], b: NDArray[Any] | None) -> NDArray[np.float64]:
-        """Return the rates of pairs (a[k], b[k]), or of single a[k]."""
-        wrong = np.zeros((len(self.classes), len(a)))
-        for test, mean, variance, prior, top in self._parts:
-            most = top[a] if b is None else np.maximum(top[a], top[b])
-            smoothing = self.var_smoothing * most
-            flat = most == 0
-            smoothing[flat] = 1.0
-            best = np.full((len(test), len(a)), -np.inf)
-            predicted = np.zeros(best.shape, dtype=np.int32)
-            for c in range(len(self.classes)):
-                if prior[c] == -np.inf:
-                    continue
-                score = self._score(a, test, mean[c], variance[c], smoothing)
-                if b is not None:
-                    score += self._score(b, test, mean[c], variance[c], smoothing)
-                score[:, flat] = 0.0
-                score += prior[c]
-                better = score > best
-                best[better], predicted[better] = score[better], c
-            codes = self._codes[test]
-            for c in range(len(self.classes)):
-                wrong[c] += (predicted[codes == c] != c).sum(axis=0)
-        return np.asarray((wrong / self._sizes[:, None]).mean(axis=0))
+    def _make(self) -> _core.PairErrors:
+        def joined(parts: list[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+            begin = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
+            return np.concatenate(parts), begin.astype(np.int64)
 
-    def _score(
-        self, f: NDArray[Any], test: Any, mean: Any, variance: Any, smoothing: Any
-    ) -> NDArray[np.float64]:
-        spread = variance[f] + smoothing
-        away = self.X[np.ix_(test, f)] - mean[f]
-        return np.asarray(-0.5 * (np.log(spread) + away * away / spread))
+        train, train_begin = joined([train for train, _ in self.splits])
+        test, test_begin = joined([test for _, test in self.splits])
+        return _core.PairErrors(
+            self.X,
+            self._codes,
+            len(self.classes),
+            train=train,
+            train_begin=train_begin,
+            test=test,
+            test_begin=test_begin,
+            var_smoothing=self.var_smoothing,
+            n_threads=self._n_jobs,
+        )
 
-    def _blocks(self, a: NDArray[Any], b: NDArray[Any] | None) -> NDArray[np.float64]:
-        out = np.empty(len(a))
-        step = max(1, _MOST_CELLS // max(len(test) for _, test in self.splits))
-        for k in range(0, len(a), step):
-            part = slice(k, k + step)
-            out[part] = self._errors(a[part], None if b is None else b[part])
-        return out
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_compiled"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._compiled = self._make()
+
+    @property
+    def kind(self) -> str:
+        """How samples are counted: "bits" where no feature has more than two values."""
+        return self._compiled.kind
 
     @property
     def single(self) -> NDArray[np.float64]:
         """Rates of the single features, (n_features,)."""
         if self._single is None:
-            self._single = self._blocks(np.arange(self.n_features), None)
+            self._single = self._compiled.singles(self._n_jobs)
             self._single.flags.writeable = False
         return self._single
 
-    def of(self, pairs: Any) -> NDArray[np.float64]:
-        """Return the rates of pairs of features, (n_pairs, 2)."""
-        asked = np.asarray(pairs)
-        if asked.size == 0:
-            return np.empty(0)
-        if asked.ndim != 2 or asked.shape[1] != 2 or asked.dtype.kind not in "iu":
-            raise ValueError("pairs must be whole numbers of shape (n_pairs, 2)")
-        if asked.min() < 0 or asked.max() >= self.n_features:
-            raise ValueError("pairs must lie in [0, n_features)")
-        out = self._blocks(asked[:, 0], asked[:, 1])
-        same = asked[:, 0] == asked[:, 1]
-        out[same] = self.single[asked[same, 0]]
-        return out
+    def _rows(self, features: NDArray[np.int64], first: int) -> NDArray[np.float64]:
+        return self._compiled.rows(features, first, self.n_features, self._n_jobs)
 
-    def row(self, j: int) -> NDArray[np.float64]:
-        """Return the rates of the pairs (j, k) of all k; that of (j, j) is the single feature's."""
-        others = np.arange(self.n_features)
-        return self.of(
-            np.column_stack(
-                [np.full_like(others, check_int("j", j, 0, self.n_features - 1)), others]
-            )
-        )
+    def _matrix(self) -> NDArray[np.float64]:
+        return self._compiled.matrix(self._n_jobs)
 
-    def matrix(self) -> NDArray[np.float64]:
-        """Return the rates of all pairs, symmetric, the single features on the diagonal."""
-        p = self.n_features
-        if 8 * p * p > _MOST_MATRIX:
-            raise ValueError("too many features for a matrix: ask for rows")
-        out = np.diag(self.single)
-        for j in range(p - 1):
-            others = np.arange(j + 1, p)
-            out[j, j + 1 :] = self._blocks(np.full_like(others, j), others)
-            out[j + 1 :, j] = out[j, j + 1 :]
-        return out
+    def of(self, pairs: ArrayLike) -> NDArray[np.float64]:
+        """Return the rates of pairs of features.
+
+        Parameters
+        ----------
+        pairs : array-like of int, shape (n_pairs, 2)
+
+        Returns
+        -------
+        float64 array of shape (n_pairs,)
+
+        Raises
+        ------
+        ValueError
+            If pairs have another shape, or are not positions of features.
+        """
+        asked = self._pairs(pairs)
+        first, second = np.ascontiguousarray(asked.T)
+        return self._compiled.pairs(first, second, self._n_jobs)

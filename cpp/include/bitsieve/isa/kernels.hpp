@@ -11,6 +11,7 @@
 #include "bitsieve/isa/algebra_kernels.hpp"
 #include "bitsieve/isa/information_kernels.hpp"
 #include "bitsieve/isa/neighbor_kernels.hpp"
+#include "bitsieve/isa/pair_kernels.hpp"
 #include "bitsieve/isa/relief_kernels.hpp"
 #include "bitsieve/isa/row_kernels.hpp"
 #include "bitsieve/isa/scaled_kernels.hpp"
@@ -61,6 +62,7 @@ struct Kernels {
   const SolverKernels* solver;
   const RowKernels* rows;
   const SearchKernels* search;
+  const PairKernels* pairs;
 
   // A rectangle of a Gram matrix over m chosen features of a feature-major table:
   //   gram[(i - i_begin) * ldc + j - j_begin] += sign * sum_f table[f * ld + i] * table[f * ld + j]
