@@ -8,7 +8,7 @@ from math import log
 import numpy as np
 import pytest
 
-from bitsieve.causal.energy import PRESETS, Energy, Terms
+from bitsieve.causal.energy import Energy
 from bitsieve.causal.potentials import (
     association,
     causal_weight,
@@ -17,6 +17,7 @@ from bitsieve.causal.potentials import (
     predictive_rank,
     relevance,
 )
+from bitsieve.causal.terms import PRESETS, Terms
 
 
 class Errors:

@@ -65,7 +65,7 @@ def test_least_of_all_sets(cancer: Any) -> None:
         least = min(energies, key=energies.__getitem__)
         for search in ("icm", "annealing", "swaps"):
             selector = EnergySelector(
-                size, rankers=rankers, cv=splits, blanket=maker, search=search
+                size, rankers=rankers, cv=splits, blanket=maker, search=search, max_sweeps=8
             ).fit(X, y)
             found = tuple(selector.get_support(indices=True).tolist())
             assert selector.energy_ == pytest.approx(energies[found])
@@ -112,9 +112,9 @@ def test_scores_are_what_features_take_off(cancer: Any) -> None:
 def test_pairs_find_what_no_feature_tells_alone() -> None:
     """Two features that say nothing alone and all together, among noise."""
     random = np.random.default_rng(0)
-    n = 400
+    n = 200
     y = random.integers(0, 2, n)
-    X = random.normal(size=(n, 30))
+    X = random.normal(size=(n, 20))
     common = random.normal(size=n) * 5
     X[:, 4] = common + y
     X[:, 17] = common - y

@@ -16,7 +16,8 @@
       |         fitness_pairs.py  FitnessPairErrors, by any estimator; both on _tables_of_pairs.py
       v
     energy.py   the energy of a set of features, of potentials.py, and its minimum by iterated
-                conditional modes; local_blanket.py: the blanket among its features alone;
+                conditional modes; terms.py: what counts in it; kept_errors.py: errors that it
+                asked for; local_blanket.py: the blanket among its features alone;
                 energy_fitness.py: the energy of masks, for all other searches
 
 A name is loaded when it is first used.
@@ -28,6 +29,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
+    "PRESETS",
     "Blanket",
     "ChiSquared",
     "Energy",
@@ -55,7 +57,7 @@ __all__ = [
 if TYPE_CHECKING:
     from bitsieve.causal.blanket import Blanket
     from bitsieve.causal.discrete_tests import ChiSquared, GSquared
-    from bitsieve.causal.energy import Energy, Terms
+    from bitsieve.causal.energy import Energy
     from bitsieve.causal.energy_fitness import EnergyFitness
     from bitsieve.causal.fisher import FisherZ
     from bitsieve.causal.fitness_pairs import FitnessPairErrors
@@ -66,8 +68,10 @@ if TYPE_CHECKING:
     from bitsieve.causal.pairs import PairErrors
     from bitsieve.causal.permutation import PermutationTest
     from bitsieve.causal.separators import Separator, Separators
+    from bitsieve.causal.terms import PRESETS, Terms
 
 _HOMES = {
+    "PRESETS": "bitsieve.causal.terms",
     "Blanket": "bitsieve.causal.blanket",
     "ChiSquared": "bitsieve.causal.discrete_tests",
     "Energy": "bitsieve.causal.energy",
@@ -84,7 +88,7 @@ _HOMES = {
     "Separation": "bitsieve.causal.independence",
     "Separator": "bitsieve.causal.separators",
     "Separators": "bitsieve.causal.separators",
-    "Terms": "bitsieve.causal.energy",
+    "Terms": "bitsieve.causal.terms",
     "TestName": "bitsieve.causal.make",
     "make_test": "bitsieve.causal.make",
     "markov_blanket": "bitsieve.causal.markov",

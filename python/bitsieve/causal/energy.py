@@ -7,108 +7,23 @@ The equations are those of Escalante, Montes, Sucar, "An energy-based model for 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
-from typing import Literal, Protocol
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bitsieve._checks import check_choice, check_int, check_number
+from bitsieve._checks import check_int
+from bitsieve.causal.kept_errors import ErrorsOfPairs, KeptErrors
 from bitsieve.causal.potentials import association, observation, predictive_rank, relevance
+from bitsieve.causal.terms import Terms
 
-__all__ = ["PRESETS", "Energy", "ErrorsOfPairs", "KeptErrors", "LocalBlanketOf", "Minimum", "Terms"]
+__all__ = ["Energy", "LocalBlanketOf", "Minimum"]
 
 Array = NDArray[np.float64]
 LocalBlanketOf = Callable[[NDArray[np.int64]], Iterable[int]]
 
 _MARGIN = 1e-12  # of the energy: less is rounding
-_MOST_KEPT = 1 << 26  # errors of pairs, half a gigabyte
-
-
-class ErrorsOfPairs(Protocol):
-    """Balanced error rates of single features and of pairs."""
-
-    @property
-    def single(self) -> Array:
-        """Of each feature alone, shape (n_features,)."""
-        ...
-
-    def row(self, feature: int) -> Array:
-        """Of a feature with each other one, shape (n_features,)."""
-        ...
-
-
-class KeptErrors:
-    """Errors of pairs, those that were asked for last kept, so that others may ask again.
-
-    Parameters
-    ----------
-    errors : ErrorsOfPairs
-    """
-
-    def __init__(self, errors: ErrorsOfPairs) -> None:
-        self.single: Array = np.asarray(errors.single, dtype=np.float64)
-        self._errors, self._kept = errors, dict[int, Array]()
-        self._n_rows = max(2, _MOST_KEPT // max(1, self.single.size))
-
-    def knows(self, feature: int) -> bool:
-        """Whether a row is kept."""
-        return feature in self._kept
-
-    def row(self, feature: int, *, keep: bool = True) -> Array:
-        """Of a feature with each other one, shape (n_features,)."""
-        row = self._kept.pop(feature, None)
-        if row is None:
-            row = np.asarray(self._errors.row(feature), dtype=np.float64)
-            if not keep:
-                return row
-            if len(self._kept) >= self._n_rows:
-                del self._kept[next(iter(self._kept))]
-        self._kept[feature] = row
-        return row
-
-
-@dataclass(frozen=True)
-class Terms:
-    """How much each part of the energy counts; 0 switches it off.
-
-    Attributes
-    ----------
-    relevance, predictive : float
-        Factors of the two scores in equation 5; not both may be 0.
-    association : float
-        Factor of equation 8.
-    local_blanket, global_blanket : float
-        What a blanket adds to a weight in equations 4 and 7.
-    normalize : {"all", "configuration"}
-        What equation 5 takes shares of. Within the configuration alone the share is free of scale,
-        so that features that are equally bad are preferred.
-    """
-
-    relevance: float = 1.0
-    predictive: float = 1.0
-    association: float = 1.0
-    local_blanket: float = 1.0
-    global_blanket: float = 1.0
-    normalize: Literal["all", "configuration"] = "all"
-
-    def __post_init__(self) -> None:
-        check_choice("normalize", self.normalize, ("all", "configuration"))
-        for field in fields(self):
-            if field.name != "normalize":
-                check_number(field.name, getattr(self, field.name), 0, closed="left")
-        if self.relevance == 0 and self.predictive == 0:
-            raise ValueError("relevance and predictive are both 0: nothing tells features apart")
-
-
-#: The settings of table 3, by its rows.
-PRESETS: dict[str, Terms] = {
-    "lm": Terms(association=0, local_blanket=0, global_blanket=0),
-    "mb": Terms(association=0, local_blanket=0),
-    "ebm": Terms(),
-    "ebm-lm": Terms(local_blanket=0, global_blanket=0),
-    "ebm-no-gmb": Terms(global_blanket=0),
-}
+_ROWS = 64  # of pairs that are looked at at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +108,7 @@ class Energy:
         self.scores: Array = self.terms.relevance * relevance(places)
         self.scores = self.scores + self.terms.predictive * predictive_rank(single)
         self.errors = errors if isinstance(errors, KeptErrors) else KeptErrors(errors)
+        self._pairs: dict[int, tuple[int, int]] = {}  # the best of so many candidates
         self.blanket_weights = self._indicator(global_blanket) * self.terms.global_blanket
 
     def value(self, features: ArrayLike, local_blanket: Iterable[int] = ()) -> float:
@@ -258,8 +174,10 @@ class Energy:
         more = self._more(())
         if not self.terms.association or size == 1:
             return np.argsort(-self.scores * (1.0 + more), kind="stable")[:size].astype(np.int64)
-        first, second = self._best_pair(more, n_candidates or self.n_features)
-        chosen = np.array([first, second], dtype=np.int64)
+        n_candidates = min(max(n_candidates or self.n_features, 2), self.n_features)
+        if n_candidates not in self._pairs:
+            self._pairs[n_candidates] = self._best_pair(more, n_candidates)
+        chosen = np.array(self._pairs[n_candidates], dtype=np.int64)
         total = np.sum(self._rows(chosen, more), axis=0)
         while len(chosen) < size:
             gain = self._alone(more, chosen) + 2.0 * total
@@ -270,20 +188,22 @@ class Energy:
         return chosen
 
     def _best_pair(self, more: Array, n_candidates: int) -> tuple[int, int]:
-        looked_at = np.sort(self.start(min(max(n_candidates, 2), self.n_features)))
+        looked_at = np.sort(self.start(n_candidates))
         best, found = -np.inf, (int(looked_at[0]), int(looked_at[1]))
-        for place, first in enumerate(looked_at[:-1].tolist()):
-            others = looked_at[place + 1 :]
-            weights = 1.0 + more[others] + more[first]
-            errors = self.errors.row(first, keep=False)[others]
-            pairs = association(errors, weights, n_samples=self.n_samples)
-            gain = (
-                self._alone(more, np.array([first]))[others] + 2.0 * self.terms.association * pairs
-            )
-            gain += float(np.log(self.scores[first] * (1.0 + more[first])))
-            at = int(np.argmax(gain))
-            if gain[at] > best:
-                best, found = float(gain[at]), (first, int(others[at]))
+        for begin in range(0, len(looked_at), _ROWS):
+            firsts = looked_at[begin : begin + _ROWS]
+            for place, errors in enumerate(self.errors.rows(firsts), start=begin):
+                first, others = int(looked_at[place]), looked_at[place + 1 :]
+                if not len(others):
+                    break
+                weights = 1.0 + more[others] + more[first]
+                pairs = association(errors[others], weights, n_samples=self.n_samples)
+                gain = self._alone(more, np.array([first]))[others]
+                gain += 2.0 * self.terms.association * pairs
+                gain += float(np.log(self.scores[first] * (1.0 + more[first])))
+                at = int(np.argmax(gain))
+                if gain[at] > best:
+                    best, found = float(gain[at]), (first, int(others[at]))
         return found
 
     def minimize(

@@ -22,7 +22,7 @@ from sklearn.naive_bayes import GaussianNB
 from bitsieve import fitness as fitness_room
 from bitsieve._checks import check_int, is_whole
 from bitsieve.causal import Energy, FitnessPairErrors, LocalBlanket, PairErrors, Terms
-from bitsieve.causal.energy import ErrorsOfPairs, KeptErrors
+from bitsieve.causal.kept_errors import ErrorsOfPairs, KeptErrors
 from bitsieve.causal.markov import markov_blanket
 from bitsieve.filters.aggregation import positions_of
 from bitsieve.filters.named import N_GREEDY

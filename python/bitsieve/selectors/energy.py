@@ -12,7 +12,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from bitsieve._checks import check_choice, check_int, key_of
 from bitsieve.causal import Energy, Terms
-from bitsieve.causal.energy import PRESETS, Minimum
+from bitsieve.causal.energy import Minimum
+from bitsieve.causal.terms import PRESETS
 from bitsieve.data.inputs import check_input
 from bitsieve.selectors._energy_learning import LEARNT, errors_of_terms
 from bitsieve.selectors._energy_parts import RANKERS, EnergyParts, make_splits

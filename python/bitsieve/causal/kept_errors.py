@@ -1,0 +1,62 @@
+"""Errors of pairs as an energy asks for them, those that were asked for last kept."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ErrorsOfPairs", "KeptErrors"]
+
+Array = NDArray[np.float64]
+
+_MOST_KEPT = 1 << 26  # errors of pairs, half a gigabyte
+
+
+class ErrorsOfPairs(Protocol):
+    """Balanced error rates of single features and of pairs."""
+
+    @property
+    def single(self) -> Array:
+        """Of each feature alone, shape (n_features,)."""
+        ...
+
+    def row(self, feature: int) -> Array:
+        """Of a feature with each other one, shape (n_features,)."""
+        ...
+
+
+class KeptErrors:
+    """Errors of pairs, those that were asked for last kept, so that others may ask again.
+
+    Parameters
+    ----------
+    errors : ErrorsOfPairs
+    """
+
+    def __init__(self, errors: ErrorsOfPairs) -> None:
+        self.single: Array = np.asarray(errors.single, dtype=np.float64)
+        self._errors, self._kept = errors, dict[int, Array]()
+        self._n_rows = max(2, _MOST_KEPT // max(1, self.single.size))
+
+    def knows(self, feature: int) -> bool:
+        """Whether a row is kept."""
+        return feature in self._kept
+
+    def rows(self, features: NDArray[np.int64]) -> Array:
+        """Of several features, shape (k, n_features); they are not kept."""
+        several = getattr(self._errors, "rows", None)
+        if several is None:
+            return np.array([self._errors.row(feature) for feature in features.tolist()])
+        return np.asarray(several(features), dtype=np.float64)
+
+    def row(self, feature: int) -> Array:
+        """Of a feature with each other one, shape (n_features,)."""
+        row = self._kept.pop(feature, None)
+        if row is None:
+            row = np.asarray(self._errors.row(feature), dtype=np.float64)
+            if len(self._kept) >= self._n_rows:
+                del self._kept[next(iter(self._kept))]
+        self._kept[feature] = row
+        return row
