@@ -29,6 +29,7 @@ __all__ = [
     "FixedSizeSearch",
     "GramSchmidt",
     "InformationSelector",
+    "KernelRidgeClassifier",
     "MarkovBlanket",
     "Masks",
     "MultiSURF",
@@ -84,6 +85,7 @@ _NAMES = {
     "FixedSizeSearch": "bitsieve.selectors",
     "GramSchmidt": "bitsieve.selectors",
     "InformationSelector": "bitsieve.selectors",
+    "KernelRidgeClassifier": "bitsieve.estimators",
     "MRMR": "bitsieve.selectors",
     "MarkovBlanket": "bitsieve.selectors",
     "Masks": "bitsieve.masks",
@@ -132,7 +134,7 @@ if TYPE_CHECKING:
     )
     from bitsieve._isa import available_isas, get_isa, set_isa
     from bitsieve._versions import show_versions
-    from bitsieve.estimators import DiagonalLDA
+    from bitsieve.estimators import DiagonalLDA, KernelRidgeClassifier
     from bitsieve.gates import (
         PEFSClassifier,
         PEFSRegressor,
