@@ -30,6 +30,7 @@ __all__ = [
     "FixedSizeSearch",
     "GramSchmidt",
     "InformationSelector",
+    "KernelRidgeClassifier",
     "MarkovBlanket",
     "Masks",
     "MultiSURF",
@@ -86,6 +87,7 @@ _NAMES = {
     "FixedSizeSearch": "bitsieve.selectors",
     "GramSchmidt": "bitsieve.selectors",
     "InformationSelector": "bitsieve.selectors",
+    "KernelRidgeClassifier": "bitsieve.estimators",
     "MRMR": "bitsieve.selectors",
     "MarkovBlanket": "bitsieve.selectors",
     "Masks": "bitsieve.masks",
@@ -134,7 +136,7 @@ if TYPE_CHECKING:
     )
     from bitsieve._isa import available_isas, get_isa, set_isa
     from bitsieve._versions import show_versions
-    from bitsieve.estimators import DiagonalLDA
+    from bitsieve.estimators import DiagonalLDA, KernelRidgeClassifier
     from bitsieve.gates import (
         PEFSClassifier,
         PEFSRegressor,

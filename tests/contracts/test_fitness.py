@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from bitsieve import DiagonalLDA, _core
+from bitsieve import DiagonalLDA, KernelRidgeClassifier, _core
 from bitsieve.fitness import compile
 from bitsieve.testing import check_fitness
 from bitsieve.testing._draws import table
@@ -39,6 +39,7 @@ OTHER: dict[type, dict[str, Any]] = {
     RidgeClassifier: {"alpha": 2.0},
     LinearRegression: {"fit_intercept": False},
     KernelRidge: {"alpha": 0.1},
+    KernelRidgeClassifier: {"alpha": 0.1},
     Lasso: {"alpha": 0.3},
     SVC: {"C": 2.0},
     LinearSVC: {"C": 2.0},
@@ -91,6 +92,7 @@ FITNESSES: list[tuple[str | None, Any, dict[str, Any]]] = [
     ("ridge", make_pipeline(RobustScaler(), Ridge()), {"scoring": "r2", **FRESH}),
     ("ridge", LinearRegression(), {}),
     ("ridge", KernelRidge(kernel="rbf"), {"scoring": "neg_mean_absolute_error"}),
+    ("ridge", KernelRidgeClassifier(kernel="rbf"), {"scoring": "f1_macro", **FRESH}),
     (None, Lasso(0.1, random_state=0), {"scoring": "r2", "cv": 2}),
 ]
 

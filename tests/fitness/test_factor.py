@@ -21,6 +21,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR
 from threadpoolctl import threadpool_info
 
+from bitsieve import KernelRidgeClassifier
 from bitsieve.fitness import compile, kernels, registry
 from bitsieve.fitness.factor import FactorFitness
 from bitsieve.fitness.views import factor
@@ -44,6 +45,7 @@ CLASSIFIERS = (
     LinearSVC(random_state=0, multi_class="crammer_singer", fit_intercept=False, C=1e-2),
     RidgeClassifier(),
     RidgeClassifier(class_weight="balanced", fit_intercept=False, solver="svd"),
+    KernelRidgeClassifier(kernel="sigmoid", gamma=1e-4, class_weight="balanced"),
     LogisticRegression(tol=1e-9, max_iter=10_000),
     LogisticRegression(solver="newton-cholesky", tol=1e-9, C=0.1),
 )

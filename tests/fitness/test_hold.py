@@ -33,7 +33,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
 
-from bitsieve import Masks
+from bitsieve import KernelRidgeClassifier, Masks
 from bitsieve.fitness import CompiledFitness, compile
 
 FOLDER = os.environ.get("BITSIEVE_TEST_DATA", "")
@@ -86,6 +86,12 @@ MODELS = (
     Model(Ridge(solver="cholesky"), CRIME, other=Ridge(solver="svd")),
     Model(LinearRegression(), CRIME, other=Ridge(alpha=0.0, solver="svd")),
     Model(KernelRidge(), ("tox_171_numbers",), forms=("z-scored",)),
+    Model(KernelRidgeClassifier(kernel="rbf"), forms=("z-scored",)),
+    Model(
+        KernelRidgeClassifier(kernel="poly", degree=2, class_weight="balanced"),
+        ("sonar", "vehicle", *WIDE),
+        forms=("z-scored",),
+    ),
     Model(_lda("lsqr"), (*SMALL, "khan_few"), other=_lda("eigen")),
     Model(_lda("eigen"), (*SMALL, "khan_few"), other=_lda("lsqr")),
     Model(NearestCentroid(), forms=("z-scored",)),

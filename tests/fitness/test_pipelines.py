@@ -21,7 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from bitsieve import Masks, _core
+from bitsieve import KernelRidgeClassifier, Masks, _core
 from bitsieve.fitness import compile
 
 # Name of the kernel, model, scoring.
@@ -35,6 +35,7 @@ MODELS: list[tuple[str, Any, str]] = [
     ("ridge", LinearRegression(), "neg_max_error"),
     ("ridge", KernelRidge(kernel="rbf", alpha=0.3), "r2"),
     ("ridge", KernelRidge(kernel="poly", degree=2, gamma=0.01), "r2"),
+    ("ridge", KernelRidgeClassifier(kernel="rbf", class_weight="balanced"), "accuracy"),
     ("lda", LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.3), "neg_log_loss"),
     ("gaussian_bayes", GaussianNB(), "accuracy"),
     ("gaussian_bayes", GaussianNB(var_smoothing=0.1), "neg_log_loss"),
@@ -129,7 +130,8 @@ def test_features_that_are_constant_or_far_away(case: Any, one_blas_thread: None
     masks = _masks(14, 3)
     splits = list(RepeatedStratifiedKFold(n_splits=3, n_repeats=1, random_state=0).split(X, y))
     # Of values far from zero its distances, and the decisions of its LDA, are rounding alone.
-    is_rough = isinstance(model, (KernelRidge, LinearDiscriminantAnalysis, NearestCentroid))
+    kernel_ridge = (KernelRidge, KernelRidgeClassifier)
+    is_rough = isinstance(model, (*kernel_ridge, LinearDiscriminantAnalysis, NearestCentroid))
     for scaler in SCALERS[:4:3] if is_rough else SCALERS[::2]:
         estimator = make_pipeline(scaler, model)
         fitness = compile(estimator, X, target, cv=splits, scoring=scoring, n_jobs=1)

@@ -116,6 +116,7 @@ KNOWN = {
     "solver tol",
     "LinearRegression": "copy_X fit_intercept n_jobs positive tol",
     "KernelRidge": "alpha coef0 degree gamma kernel kernel_params",
+    "KernelRidgeClassifier": "alpha class_weight coef0 degree gamma kernel",
     "StandardScaler": "copy with_mean with_std",
     "MinMaxScaler": "clip copy feature_range",
     "MaxAbsScaler": "clip copy",

@@ -9,7 +9,7 @@ import pytest
 import twin_ridge
 from each import each, each_isa
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import (
@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 )
 
 import bitsieve
-from bitsieve import Masks, _core
+from bitsieve import KernelRidgeClassifier, Masks, _core
 from bitsieve.fitness import compile
 from bitsieve.fitness.ridge import KERNEL, _refusal_of_linear
 
@@ -102,6 +102,9 @@ def test_classifiers_equal_sklearn(cv: Any) -> None:
         RidgeClassifier(alpha=1e6),
         RidgeClassifier(class_weight="balanced"),
         RidgeClassifier(class_weight={0: 1, 1: 2.5, 2: 0.5}, fit_intercept=False),
+        KernelRidgeClassifier(),
+        KernelRidgeClassifier(kernel="rbf", class_weight={0: 1, 1: 2.5, 2: 0.5}),
+        KernelRidgeClassifier(kernel="poly", degree=2, coef0=0.5, class_weight="balanced"),
     ]
     for n, p in ((40, 12), (41, 91)):
         X, y, _ = data(n, p)
@@ -172,6 +175,7 @@ def test_every_score_and_leaving_one_out() -> None:
         (RidgeClassifier(), y > 0, "average_precision", 5),
         (RidgeClassifier(), y, "f1_macro", 5),
         (RidgeClassifier(class_weight="balanced"), y, "balanced_accuracy", 5),
+        (KernelRidgeClassifier(kernel="rbf", gamma=0.1), y > 0, "roc_auc", 5),
         (Ridge(), numbers, "neg_median_absolute_error", 5),
         (Ridge(), numbers, "neg_mean_squared_error", LeaveOneOut()),
         (KernelRidge(kernel="rbf"), numbers, None, 5),
@@ -308,6 +312,12 @@ def test_what_has_no_kernel_is_refused() -> None:
         (KernelRidge(kernel="rbf", gamma=0.0), "gamma=0 has no kernel"),
         (KernelRidge(kernel="poly", degree=2.5), "degree=2.5 has no kernel"),
         (KernelRidge(alpha=0), "alpha=0 has no kernel in KernelRidge"),
+        (KernelRidgeClassifier(kernel="laplacian"), "kernel 'laplacian' has no kernel"),
+        (KernelRidgeClassifier(alpha=0), "alpha=0 has no kernel in KernelRidgeClassifier"),
+        (
+            KernelRidgeClassifier(class_weight={0: 1.0}),
+            "class_weight that does not weigh every class has no kernel",
+        ),
         (RidgeClassifier(solver="sag"), "solver 'sag' has no kernel"),
         (
             RidgeClassifier(class_weight={0: 1.0}),
@@ -315,7 +325,7 @@ def test_what_has_no_kernel_is_refused() -> None:
         ),
     ]
     for model, reason in cases:
-        target = y if isinstance(model, RidgeClassifier) else numbers
+        target = y if is_classifier(model) else numbers
         assert refusal(model, X, target).startswith(reason)
     assert refusal(Ridge(), X.astype(np.float32), numbers).startswith("values in float32")
     many = np.random.default_rng(0).normal(size=(_core.matrix_samples + 1, 3))

@@ -7,5 +7,6 @@ They are plain scikit-learn estimators and know nothing of masks; what compiles 
 from __future__ import annotations
 
 from bitsieve.estimators.diagonal_lda import DiagonalLDA
+from bitsieve.estimators.kernel_ridge import KernelRidgeClassifier
 
-__all__ = ["DiagonalLDA"]
+__all__ = ["DiagonalLDA", "KernelRidgeClassifier"]

@@ -77,7 +77,7 @@ def _svm(estimator: Any) -> str | None:
 def _kernel_ridge(estimator: Any) -> str | None:
     if not isinstance(estimator.kernel, str) or estimator.kernel not in _RIDGE_KERNELS:
         return f"kernel={_short(estimator.kernel)} has no kernel"
-    if estimator.kernel_params:
+    if getattr(estimator, "kernel_params", None):
         return "kernel_params have no kernel"
     return _penalty(estimator)
 
@@ -164,6 +164,13 @@ _RIDGE = Rule(
     is_kernel=False,
     centres=lambda estimator: bool(estimator.fit_intercept),
 )
+_KERNEL_RIDGE = Rule(
+    free=_words("gamma degree coef0 class_weight"),
+    judged=_words("alpha kernel kernel_params"),
+    judge=_kernel_ridge,
+    is_kernel=True,
+    centres=lambda estimator: estimator.kernel == "rbf",
+)
 
 #: By dotted name of the class.
 RULES: dict[str, Rule] = {
@@ -179,13 +186,8 @@ RULES: dict[str, Rule] = {
         is_kernel=False,
         centres=lambda estimator: bool(estimator.fit_intercept),
     ),
-    "sklearn.kernel_ridge.KernelRidge": Rule(
-        free=_words("gamma degree coef0"),
-        judged=_words("alpha kernel kernel_params"),
-        judge=_kernel_ridge,
-        is_kernel=True,
-        centres=lambda estimator: estimator.kernel == "rbf",
-    ),
+    "sklearn.kernel_ridge.KernelRidge": _KERNEL_RIDGE,
+    "bitsieve.estimators.kernel_ridge.KernelRidgeClassifier": _KERNEL_RIDGE,
     "sklearn.linear_model.LogisticRegression": Rule(
         free=_words(
             "dual tol fit_intercept intercept_scaling class_weight random_state max_iter verbose "

@@ -21,6 +21,8 @@ __all__ = ["KERNEL", "RidgeFitness"]
 
 _SOLVERS = ("auto", "svd", "cholesky")  # those that solve to rounding
 _KERNELS = {"linear": "linear", "rbf": "rbf", "poly": "polynomial", "polynomial": "polynomial"}
+_OF_KERNELS = ("KernelRidge", "KernelRidgeClassifier")
+_OF_CLASSES = ("RidgeClassifier", "KernelRidgeClassifier")
 _MOST_DEGREE = 64
 _MOST_TOLERANCE = 1e-6  # of LinearRegression: masks whose singular values it might cut are declined
 
@@ -28,11 +30,12 @@ _MOST_TOLERANCE = 1e-6  # of LinearRegression: masks whose singular values it mi
 class RidgeFitness(CompiledFitness):
     """scikit-learn's ridge family; see :class:`Fitness`.
 
-    ``Ridge``, ``RidgeClassifier``, ``LinearRegression`` and ``KernelRidge`` with a linear, radial
-    or polynomial kernel. One inverse matrix of a mask, of the samples or of its features, whichever
-    are fewer, gives what is left over of the test samples of every split by a solve as large as
-    the test part. ``class_weight="balanced"`` weighs each training part in its own way and takes a
-    solve a split as large as the training part.
+    ``Ridge``, ``RidgeClassifier``, ``LinearRegression``, and ``KernelRidge`` and
+    :class:`bitsieve.KernelRidgeClassifier` with a linear, radial or polynomial kernel. One inverse
+    matrix of a mask, of the samples or of its features, whichever are fewer, gives what is left
+    over of the test samples of every split by a solve as large as the test part.
+    ``class_weight="balanced"`` weighs each training part in its own way and takes a solve a split
+    as large as the training part.
 
     Masks whose matrix is so near to singular that nine digits of a prediction are not sure are
     scikit-learn's (``n_declined`` counts them), and so are masks of as many features as training
@@ -58,12 +61,17 @@ class RidgeFitness(CompiledFitness):
     pairs_of_samples = True
     _core_class = _core.RidgeFitness
 
+    def __init__(self, problem: Problem) -> None:
+        if type(problem.model).__name__ == "KernelRidgeClassifier":
+            self._least_classes = 2  # scikit-learn's RidgeClassifier takes one alone
+        super().__init__(problem)
+
     def _settings(self) -> dict[str, Any]:
         model = self.problem.model
         name = type(model).__name__
         scaler = scaler_options(self.problem.scaler)
         settings: dict[str, Any]
-        if name == "KernelRidge":
+        if name in _OF_KERNELS:
             kernel = _KERNELS[model.kernel]
             settings = {"scaler": scaler, "kernel": kernel, "alpha": float(model.alpha)}
             # What a kernel function does not read may be anything.
@@ -71,12 +79,13 @@ class RidgeFitness(CompiledFitness):
                 settings["gamma"] = float(model.gamma)
             if kernel == "polynomial":
                 settings |= {"degree": int(model.degree), "coef0": float(model.coef0)}
-            return settings | {"fit_intercept": False}
-        settings = {"scaler": scaler, "fit_intercept": bool(model.fit_intercept)}
-        if name == "LinearRegression":
-            return settings | {"alpha": 0.0, "least_norm": True}
-        settings["alpha"] = float(model.alpha)
-        if name == "RidgeClassifier" and model.class_weight:
+            settings["fit_intercept"] = False
+        else:
+            settings = {"scaler": scaler, "fit_intercept": bool(model.fit_intercept)}
+            if name == "LinearRegression":
+                return settings | {"alpha": 0.0, "least_norm": True}
+            settings["alpha"] = float(model.alpha)
+        if name in _OF_CLASSES and model.class_weight:
             if isinstance(model.class_weight, str):
                 settings["balanced"] = True
             else:
@@ -101,6 +110,7 @@ class _Kernel:
         "sklearn.linear_model.RidgeClassifier",
         "sklearn.linear_model.LinearRegression",
         "sklearn.kernel_ridge.KernelRidge",
+        "bitsieve.estimators.kernel_ridge.KernelRidgeClassifier",
     )
     make = RidgeFitness
 
@@ -110,11 +120,11 @@ class _Kernel:
         reason = refusal_of_instructions()
         if reason is not None:
             return reason
-        of_classes = name == "RidgeClassifier"
+        of_classes = name in _OF_CLASSES
         if of_classes != (table.codes is not None):
             kind = "without" if of_classes else "of"
             return f"a target {kind} classes has no kernel"
-        reason = _refusal_of_kernel(model) if name == "KernelRidge" else _refusal_of_linear(model)
+        reason = _refusal_of_kernel(model) if name in _OF_KERNELS else _refusal_of_linear(model)
         if reason is not None:
             return reason
         if of_classes and model.class_weight:
@@ -128,7 +138,7 @@ class _Kernel:
         if reason is not None:
             return reason
         many = table.n_samples > _core.matrix_samples
-        if many and name == "KernelRidge" and model.kernel != "linear":
+        if many and name in _OF_KERNELS and model.kernel != "linear":
             return f"more than {_core.matrix_samples:,} samples have no kernel"
         if many and table.n_features >= table.n_samples:
             return (
@@ -171,7 +181,7 @@ def _refusal_of_kernel(model: Any) -> str | None:
                 return f"degree={model.degree:g} has no kernel"
     reason = _refusal_of_alpha(model.alpha)
     if reason is None and model.alpha == 0:
-        return "alpha=0 has no kernel in KernelRidge"
+        return f"alpha=0 has no kernel in {type(model).__name__}"
     return reason
 
 
