@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from bitsieve.causal.energy import Energy
+from bitsieve.causal.energy_fitness import EnergyFitness
+from bitsieve.causal.kept_errors import KeptErrors
 from bitsieve.causal.potentials import (
     association,
     causal_weight,
@@ -18,6 +20,7 @@ from bitsieve.causal.potentials import (
     relevance,
 )
 from bitsieve.causal.terms import PRESETS, Terms
+from bitsieve.masks import Masks
 
 
 class Errors:
@@ -183,3 +186,76 @@ def test_what_is_refused() -> None:
         Terms(association=-1)
     with pytest.raises(ValueError, match="same features"):
         Energy([[1, 2]], Errors(TABLE), n_samples=10)
+
+
+@pytest.mark.parametrize("normalize", ["all", "configuration"])
+def test_grown_from_the_best_of_all_pairs(normalize: str) -> None:
+    for seed in range(20):
+        base = drawn(seed)
+        energy = Energy(
+            np.random.default_rng(seed).permutation(9)[None] + 1, base.errors, n_samples=100,
+            global_blanket=[0, 3], terms=Terms(normalize=normalize),
+        )  # fmt: skip
+        grown = energy.grown(5)
+        pair = min(combinations(range(9), 2), key=energy.value)
+        assert sorted(grown[:2].tolist()) == list(pair)
+        for size in (2, 3, 4):
+            before = grown[:size].tolist()
+            rest = [f for f in range(9) if f not in before]
+            assert grown[size] == min(rest, key=lambda f: energy.value([*before, f]))
+        few = energy.start(4)
+        pair = min(combinations(sorted(few.tolist()), 2), key=energy.value)
+        assert sorted(energy.grown(2, n_candidates=4).tolist()) == list(pair)
+
+
+def test_contributions_are_differences() -> None:
+    for seed in range(10):
+        for normalize in ("all", "configuration"):
+            base = drawn(seed)
+            energy = Energy(
+                [np.random.default_rng(seed).permutation(9) + 1], base.errors, n_samples=100,
+                terms=Terms(normalize=normalize),
+            )  # fmt: skip
+            chosen, local = [6, 1, 4], [4]
+            found = energy.contributions(chosen, local)
+            whole = energy.value(chosen, local)
+            for f in chosen:
+                rest = [g for g in chosen if g != f]
+                assert found[f] == pytest.approx(energy.value(rest, local) - whole)
+            weakest = min(chosen, key=lambda f: found[f])
+            rest = [g for g in chosen if g != weakest]
+            for f in (0, 2, 8):
+                told = energy.value(rest, local) - energy.value([*rest, f], local)
+                assert found[f] == pytest.approx(min(told, found[weakest]))
+
+
+def test_kept_errors_forget_the_oldest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bitsieve.causal.kept_errors._MOST_KEPT", 27)
+    asked = []
+
+    class Counted(Errors):
+        def row(self, feature: int) -> np.ndarray:
+            asked.append(feature)
+            return super().row(feature)
+
+    kept = KeptErrors(Counted(np.eye(9)))
+    for feature in (0, 1, 2, 0, 3, 1, 0):
+        assert kept.row(feature)[feature] == 1
+    assert asked == [0, 1, 2, 3, 1]
+    assert kept.knows(0)
+    assert not kept.knows(2)
+
+
+def test_fitness_is_minus_the_energy() -> None:
+    energy = drawn(2)
+    fitness = EnergyFitness(energy, [3])
+    masks = Masks.from_indices([[], [4], [0, 3, 5]], 9)
+    expected = [0.0, -energy.value([4], [3]), -energy.value([0, 3, 5], [3])]
+    assert fitness.evaluate(masks).tolist() == expected
+    moving = EnergyFitness(energy, lambda chosen: chosen[:1])
+    assert moving.evaluate(masks)[2] == -energy.value([0, 3, 5], [0])
+    assert fitness.fingerprint() == EnergyFitness(drawn(2), [3]).fingerprint()
+    others = (EnergyFitness(drawn(3), [3]), EnergyFitness(energy), EnergyFitness(energy, [4]))
+    assert fitness.fingerprint() not in {other.fingerprint() for other in others}
+    with pytest.raises(ValueError, match="masks have 8 features"):
+        fitness.evaluate(np.ones((1, 8), dtype=bool))

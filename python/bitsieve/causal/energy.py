@@ -23,7 +23,6 @@ Array = NDArray[np.float64]
 LocalBlanketOf = Callable[[NDArray[np.int64]], Iterable[int]]
 
 _MARGIN = 1e-12  # of the energy: less is rounding
-_ROWS = 64  # of pairs that are looked at at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,20 +189,21 @@ class Energy:
     def _best_pair(self, more: Array, n_candidates: int) -> tuple[int, int]:
         looked_at = np.sort(self.start(n_candidates))
         best, found = -np.inf, (int(looked_at[0]), int(looked_at[1]))
-        for begin in range(0, len(looked_at), _ROWS):
-            firsts = looked_at[begin : begin + _ROWS]
-            for place, errors in enumerate(self.errors.rows(firsts), start=begin):
-                first, others = int(looked_at[place]), looked_at[place + 1 :]
-                if not len(others):
-                    break
-                weights = 1.0 + more[others] + more[first]
-                pairs = association(errors[others], weights, n_samples=self.n_samples)
-                gain = self._alone(more, np.array([first]))[others]
-                gain += 2.0 * self.terms.association * pairs
-                gain += float(np.log(self.scores[first] * (1.0 + more[first])))
-                at = int(np.argmax(gain))
-                if gain[at] > best:
-                    best, found = float(gain[at]), (first, int(others[at]))
+        of_all = self.terms.normalize == "all"
+        own = np.log(self.scores * (1.0 + more))
+        for place, errors in self.errors.upper(looked_at):
+            first, others = int(looked_at[place]), looked_at[place + 1 :]
+            if not len(others):
+                break
+            weights = 1.0 + more[others] + more[first]
+            gain = association(errors, weights, n_samples=self.n_samples)
+            gain *= 2.0 * self.terms.association
+            gain += own[others] + own[first]
+            if not of_all:
+                gain -= 2.0 * np.log(self.scores[others] + self.scores[first])
+            at = int(np.argmax(gain))
+            if gain[at] > best:
+                best, found = float(gain[at]), (first, int(others[at]))
         return found
 
     def minimize(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,12 +45,26 @@ class KeptErrors:
         """Whether a row is kept."""
         return feature in self._kept
 
-    def rows(self, features: NDArray[np.int64]) -> Array:
-        """Of several features, shape (k, n_features); they are not kept."""
-        several = getattr(self._errors, "rows", None)
-        if several is None:
-            return np.array([self._errors.row(feature) for feature in features.tolist()])
-        return np.asarray(several(features), dtype=np.float64)
+    def upper(self, features: NDArray[np.int64]) -> Iterator[tuple[int, Array]]:
+        """Go through the pairs of some features, which are not kept.
+
+        Yields
+        ------
+        place : int
+            Of a feature among them.
+        errors : ndarray
+            Of its pairs with each that comes after it.
+        """
+        taking = getattr(self._errors, "taking", None)
+        if taking is None:
+            for place, feature in enumerate(features.tolist()):
+                yield place, self._errors.row(feature)[features[place + 1 :]]
+            return
+        every = len(features) == len(self.single)
+        few: Any = self._errors if every else taking(features)
+        for first, block in few.blocks():
+            for i, row in enumerate(block):
+                yield first + i, row[i + 1 :]
 
     def row(self, feature: int) -> Array:
         """Of a feature with each other one, shape (n_features,)."""

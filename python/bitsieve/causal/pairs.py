@@ -191,6 +191,16 @@ class PairErrors(TableOfPairs):
     def _matrix(self) -> NDArray[np.float64]:
         return self._compiled.matrix(self._n_jobs)
 
+    def taking(self, features: NDArray[np.int64]) -> PairErrors:
+        """Return the errors of some features alone, on the same splits."""
+        return PairErrors(
+            self.X[:, features],
+            self.classes[self._codes],
+            splits=self.splits,
+            var_smoothing=self.var_smoothing,
+            n_jobs=self._n_jobs,
+        )
+
     def of(self, pairs: ArrayLike) -> NDArray[np.float64]:
         """Return the rates of pairs of features.
 

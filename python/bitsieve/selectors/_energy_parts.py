@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
 
 from bitsieve import fitness as fitness_room
 from bitsieve._checks import check_int, is_whole
@@ -27,7 +28,7 @@ from bitsieve.causal.markov import markov_blanket
 from bitsieve.filters.aggregation import positions_of
 from bitsieve.filters.named import N_GREEDY
 from bitsieve.panels import Scaling
-from bitsieve.panels.elimination import elimination_order
+from bitsieve.panels.elimination import SHARE, elimination_order, sizes_of_steps
 from bitsieve.selectors._rankers import name_of, rank_with, resolve
 
 __all__ = ["RANKERS", "EnergyParts", "make_splits", "svm_rfe"]
@@ -38,6 +39,8 @@ Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 def svm_rfe(X: Any, y: Any) -> NDArray[np.float64]:
     """Rank by recursive elimination with a linear support vector machine on standardised features.
+
+    Its loss is the hinge, or with more samples than features the squared hinge.
 
     Parameters
     ----------
@@ -50,10 +53,23 @@ def svm_rfe(X: Any, y: Any) -> NDArray[np.float64]:
     ndarray of shape (n_features,)
         Float64, greater for features that stay longer.
     """
-    order = elimination_order(Scaling.fit(X, log="never").apply(X), y)
+    Z = Scaling.fit(X, log="never").apply(X)
+    order = elimination_order(Z, y) if len(Z) <= Z.shape[1] else _primal_order(Z, y)
     scores = np.empty(len(order))
     scores[order] = np.arange(len(order))[::-1]
     return scores
+
+
+def _primal_order(Z: NDArray[np.float64], y: Any) -> NDArray[np.int64]:
+    """Elimination where samples outnumber features and Gram matrices are no short way."""
+    order = np.empty(Z.shape[1], dtype=np.int64)
+    left = np.arange(Z.shape[1])
+    for size in sizes_of_steps(Z.shape[1], SHARE):
+        machine = LinearSVC(dual=False).fit(Z[:, left], y)
+        ranked = np.argsort(-np.square(machine.coef_).sum(axis=0), kind="stable")
+        order[size : len(left)] = left[ranked[size:]]
+        left = np.sort(left[ranked[:size]])
+    return order
 
 
 #: Table 1 of the paper. Student's t, F and Pearson's correlation rank two classes alike.
