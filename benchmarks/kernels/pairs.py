@@ -10,7 +10,7 @@ counted apart. scikit-learn's `cross_val_predict(GaussianNB())` is timed on a sa
 must agree; its time of a pair times the number of pairs is what all would take. The share of the
 limit is that of the matrix on one thread, at the clock that the system tells:
 
-* numbers: 4 vector operations (AVX2: 5) for each sample of a pair, 2 a cycle;
+* numbers: 4 vector operations for each sample of a pair, 2 a cycle (AVX2: 5, 3 a cycle);
 * bits: an AND and a popcount of 64 samples, one popcount a cycle.
 """
 
@@ -74,8 +74,9 @@ def least_cycles(errors: PairErrors) -> float:
     pairs = p * (p - 1) / 2
     if errors.kind == "bits":
         return pairs * n / 64
-    lanes, operations = {"avx512": (8, 4), "avx2": (4, 5)}.get(bitsieve.get_isa(), (2, 5))
-    return pairs * n / lanes * operations / 2
+    if bitsieve.get_isa() == "avx512":
+        return pairs * n / 8 * 4 / 2
+    return pairs * n / (4 if bitsieve.get_isa() == "avx2" else 2) * 5 / 3
 
 
 def measure(name: str, X: Any, y: Any, rounds: int, sample: int) -> None:
