@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "bitsieve/core/parallel.hpp"
 #include "bitsieve/isa/pair_kernels.hpp"

@@ -38,8 +38,8 @@ struct PairKernels {
   //   wrong[i * ld + j] += how many z are not above 0,
   //   nearest[i * ld + j] = min(itself, least |z|).
   // Cost: rows additions and minima, one comparison, one count, one minimum of magnitudes a sample.
-  // Limit of one row: 2 vectors a cycle of 4 operations each (AVX2: 5), so that AVX-512 takes 4 pairs
-  // of samples a cycle, from L1 or L2.
+  // Limit of one row: 4 operations a vector, 2 a cycle, so that AVX-512 takes 4 samples of a pair a
+  // cycle, from L1 or L2; AVX2 5 operations, 3 a cycle, so that it takes 2.4.
   void (*count_wrong)(const double* a, std::size_t n_a, const double* b, std::size_t n_b,
                       std::size_t stride, std::size_t rows, std::size_t row_stride, std::size_t n,
                       double* nearest, std::int64_t* wrong, std::size_t ld);
