@@ -9,6 +9,7 @@
     predictions -> predictions.py: one row a sample and outer fold, predictions.csv
     scores -----> ranking.py: one row a feature, ranking.csv, a table; bars.py: a picture
     blanket ----> blanket.py: blanket.csv, separators.csv, a table; neighborhood.py: a picture
+    subsets ----> nested.py: subsets of ascending size (numbers -> a picture)
     outcome ----> outcome.py: the numbers of a search and their sentences; table.py: the table
     panel ------> panel.py: the numbers of a panel and their sentences; page.py: the page
     limits -----> path.py: error against the size of the panel (numbers -> path.png)
@@ -34,6 +35,7 @@ from bitsieve.report.blanket import (
 )
 from bitsieve.report.convergence import ConvergenceInfo, convergence_info, plot_convergence
 from bitsieve.report.neighborhood import place_blanket, plot_blanket
+from bitsieve.report.nested import NestedInfo, nested_info, plot_nested
 from bitsieve.report.outcome import Outcome, Restarted, printable
 from bitsieve.report.page import panel_page
 from bitsieve.report.panel import (
@@ -61,6 +63,7 @@ __all__ = [
     "ConvergenceInfo",
     "External",
     "FeatureStatistics",
+    "NestedInfo",
     "Outcome",
     "PanelFeature",
     "PanelOutcome",
@@ -78,6 +81,7 @@ __all__ = [
     "environment",
     "feature_statistics",
     "file_identity",
+    "nested_info",
     "outcome_table",
     "panel_page",
     "panel_table",
@@ -85,6 +89,7 @@ __all__ = [
     "place_blanket",
     "plot_blanket",
     "plot_convergence",
+    "plot_nested",
     "plot_path",
     "plot_ranking",
     "plot_reliability",

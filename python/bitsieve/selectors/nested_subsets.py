@@ -34,7 +34,7 @@ def nested_sizes(n_features: int, *others: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class NestedSubsets:
-    """Subsets of ascending size. (They need not lie in each other: each is found by itself.)
+    """Subsets of ascending size, each found by itself: they need not lie in each other.
 
     Attributes
     ----------
