@@ -169,6 +169,8 @@ def plot_nested(
     below.tick_params(axis="y", labelsize=8, length=0)
     below.set_ylim(n_rows - 0.4, -0.6)
     below.set_xticks(places, [f"{size:,}" for size in info.sizes])
+    if len(places) > 10:
+        below.tick_params(axis="x", labelrotation=45)
     below.set_xlabel("features of the subset")
     below.set_ylabel("head of the merged ranking")
     below.spines[["top", "right", "left"]].set_visible(False)

@@ -11,7 +11,7 @@ from bitsieve.causal import Energy, EnergyFitness, LocalBlanket
 from bitsieve.causal.energy import Minimum
 from bitsieve.search import AnnealingMaskSearch, FixedSizeMaskSearch, run
 
-__all__ = ["SEARCHES", "STARTS", "SearchName", "StartName", "minimize"]
+__all__ = ["MOST_PAIRED", "SEARCHES", "STARTS", "SearchName", "StartName", "minimize"]
 
 SearchName = Literal["icm", "annealing", "swaps"]
 StartName = Literal["features", "pairs", "both"]
@@ -19,7 +19,8 @@ StartName = Literal["features", "pairs", "both"]
 SEARCHES: tuple[str, ...] = get_args(SearchName)
 STARTS: tuple[str, ...] = get_args(StartName)
 
-_MOST_PAIRED = 5000  # features all pairs of which are looked at for a start
+#: Features all pairs of which are looked at for a start.
+MOST_PAIRED = 5000
 _STEPS_OF_A_SWEEP = 100  # of annealing
 _MOST_ROUNDS = 10  # searches, the local blanket of one being that of the next
 
@@ -33,6 +34,7 @@ def minimize(
     local: LocalBlanket | None,
     max_sweeps: int,
     key: int,
+    n_paired: int = MOST_PAIRED,
 ) -> Minimum:
     """Look for the configuration of a size with the least energy.
 
@@ -51,6 +53,8 @@ def minimize(
         Of iterated conditional modes; annealing takes 100 steps for each.
     key : int
         Seed of annealing.
+    n_paired : int
+        Features, the best by equation 5, all pairs of which are looked at for a start.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def minimize(
     if start != "pairs" or not from_pairs:
         starts.append(energy.start(size))
     if start != "features" and from_pairs:
-        starts.append(energy.grown(size, n_candidates=_MOST_PAIRED))
+        starts.append(energy.grown(size, n_candidates=n_paired))
     minima = [
         energy.minimize(begin, local_blanket=local, max_sweeps=max_sweeps)
         if search == "icm"

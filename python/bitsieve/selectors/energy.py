@@ -18,6 +18,7 @@ from bitsieve.data.inputs import check_input
 from bitsieve.selectors._energy_learning import LEARNT, errors_of_terms
 from bitsieve.selectors._energy_parts import RANKERS, EnergyParts, make_splits
 from bitsieve.selectors._energy_search import (
+    MOST_PAIRED,
     SEARCHES,
     STARTS,
     SearchName,
@@ -30,6 +31,7 @@ from bitsieve.selectors.nested_subsets import NestedSubsets, nested_sizes
 
 __all__ = ["EnergySelector"]
 
+_MOST_PAIRED_TO_LEARN = 1000  # features, for each of many settings
 _MOST_SEARCHED = 64  # features of a subset that is searched for; larger ones are ranked
 
 
@@ -212,7 +214,7 @@ class EnergySelector(RankSelector):
             splits=make_splits(self.cv, X, codes, self.seed_ + 1),
             parts_of=lambda X, codes, blankets: self._parts(X, codes, blankets, inner=True),
             minimize=lambda parts, terms: self._minimum(
-                parts, parts.energy(terms), wanted, self.search
+                parts, parts.energy(terms), wanted, self.search, _MOST_PAIRED_TO_LEARN
             ),
             estimator=self._classifier(),
         )
@@ -245,7 +247,12 @@ class EnergySelector(RankSelector):
         )
 
     def _minimum(
-        self, parts: EnergyParts, energy: Energy, size: int, search: SearchName = "icm"
+        self,
+        parts: EnergyParts,
+        energy: Energy,
+        size: int,
+        search: SearchName = "icm",
+        n_paired: int = MOST_PAIRED,
     ) -> Minimum:
         if size > _MOST_SEARCHED:
             order = np.argsort(-energy.observed(), kind="stable")[:size]
@@ -258,6 +265,7 @@ class EnergySelector(RankSelector):
             local=parts.local,
             max_sweeps=self.max_sweeps,
             key=self.seed_,
+            n_paired=n_paired,
         )
 
     def _store(
