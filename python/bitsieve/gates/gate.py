@@ -86,6 +86,14 @@ class FeatureGates(torch.nn.Module):
         """Return what is added to the loss, a scalar; None where nothing is."""
         return None
 
+    def slope(self, z: torch.Tensor) -> torch.Tensor:
+        """Return the derivative by the parameter of drawn gates in (0, 1]."""
+        raise NotImplementedError(f"{type(self).__name__} leaves its gradient to autograd")
+
+    def penalty_gradient(self, weight: float) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the penalty, and its gradient by the parameter."""
+        raise NotImplementedError(f"{type(self).__name__} leaves its gradient to autograd")
+
     def learn(self, masks: torch.Tensor, losses: torch.Tensor, n_draws: int) -> None:
         """Do what gradients do not: called after the optimiser's step with the loss of each draw.
 
@@ -232,6 +240,16 @@ class GaussianGates(FeatureGates):
         """Return weight times the expected number of open gates."""
         return weight * self.open_probability().sum()
 
+    def slope(self, z: torch.Tensor) -> torch.Tensor:
+        """Return the derivative by mu of drawn gates that are open; 0 where full."""
+        return (z < 1.0).to(z.dtype)
+
+    def penalty_gradient(self, weight: float) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the penalty and its gradient by mu."""
+        scaled = self.position() / self.sigma
+        penalty = weight * _normal_cdf(scaled).sum()
+        return penalty, _normal_density(scaled).mul_(weight / self.sigma)
+
 
 class HardConcreteGates(FeatureGates):
     """Hard-concrete gates: a concrete variable, stretched beyond [0, 1] and clipped.
@@ -313,6 +331,17 @@ class HardConcreteGates(FeatureGates):
     def penalty(self, weight: float) -> torch.Tensor | None:
         """Return weight times the expected number of open gates."""
         return weight * self.open_probability().sum()
+
+    def slope(self, z: torch.Tensor) -> torch.Tensor:
+        """Return the derivative by log alpha of drawn gates that are open; 0 where full."""
+        width = self.zeta - self.gamma
+        s = (z - self.gamma) / width
+        return s * (1.0 - s) * (z < 1.0) * (width / self.beta)
+
+    def penalty_gradient(self, weight: float) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the penalty and its gradient by log alpha."""
+        is_open = self.open_probability()
+        return weight * is_open.sum(), is_open * (1.0 - is_open) * weight
 
 
 class L1Gates(FeatureGates):

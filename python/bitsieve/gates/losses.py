@@ -44,6 +44,12 @@ class Loss:
             Means over the samples, weighted where there are weights; 0 where nothing counts.
         """
 
+    def gradient(
+        self, outputs: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the loss of outputs (n_samples, n_outputs), and its gradient by them."""
+        raise NotImplementedError(f"{type(self).__name__} leaves its gradient to autograd")
+
 
 class CrossEntropy(Loss):
     """Softmax cross-entropy; the target is int64 codes of classes.
@@ -65,10 +71,26 @@ class CrossEntropy(Loss):
         """See :class:`Loss`."""
         log = torch.log_softmax(outputs, dim=-1)
         each = -log.gather(-1, target.expand(outputs.shape[:-1])[..., None])[..., 0]
-        if self.class_weight is not None:
-            of_class = self.class_weight.to(each)[target]
-            weight = of_class if weight is None else weight * of_class
-        return _mean(each, weight)
+        return _mean(each, self._weight(each, target, weight))
+
+    def _weight(
+        self, each: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None
+    ) -> torch.Tensor | None:
+        if self.class_weight is None:
+            return weight
+        of_class = self.class_weight.to(each)[target]
+        return of_class if weight is None else weight * of_class
+
+    def gradient(
+        self, outputs: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """See :class:`Loss`: by the softmax, less 1 at the class."""
+        log = torch.log_softmax(outputs, dim=1)
+        codes = target[:, None]
+        each = -log.gather(1, codes)[:, 0]
+        d = log.exp_()
+        d.scatter_add_(1, codes, d.new_full((1, 1), -1.0).expand_as(codes))
+        return _weighed(each, d, self._weight(each, target, weight))
 
 
 class SquaredError(Loss):
@@ -81,6 +103,13 @@ class SquaredError(Loss):
     ) -> torch.Tensor:
         """See :class:`Loss`."""
         return _mean((outputs[..., 0] - target).square(), weight)
+
+    def gradient(
+        self, outputs: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """See :class:`Loss`."""
+        off = outputs - target[:, None]
+        return _weighed(off.square()[:, 0], 2.0 * off, weight)
 
 
 class CoxPartialLikelihood(Loss):
@@ -157,3 +186,14 @@ def _mean(each: torch.Tensor, weight: torch.Tensor | None) -> torch.Tensor:
         return each.mean(dim=-1)
     total = weight.sum()
     return (each * weight).sum(dim=-1) / torch.where(total > 0, total, torch.ones_like(total))
+
+
+def _weighed(
+    each: torch.Tensor, d: torch.Tensor, weight: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the mean of losses, and its gradient from theirs, which is changed."""
+    if weight is None:
+        return each.mean(), d.mul_(1.0 / len(each))
+    total = weight.sum()
+    share = weight / torch.where(total > 0, total, torch.ones_like(total))
+    return each @ share, d.mul_(share[:, None])

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from bitsieve import _core
 from bitsieve.gates.rows import LazyRows
 
-__all__ = ["gated_product"]
+__all__ = ["columns_of", "gated_product", "pieces_of"]
 
 # Share of open features from which leaving out the others saves less than it costs.
 _WHOLE = 0.95
@@ -74,8 +74,8 @@ class _Product(torch.autograd.Function):
         batch: torch.Tensor | None,
     ) -> torch.Tensor:
         n_draws, n_units = len(z), weight.shape[1]
-        pieces = _pieces(z.numpy(), rows, is_mask=not ctx.needs_input_grad[0])
-        columns = _columns(x, batch, [piece.features for piece in pieces])
+        pieces = pieces_of(z.numpy(), rows, is_mask=not ctx.needs_input_grad[0])
+        columns = columns_of(x, batch, [piece.features for piece in pieces])
         h = bias.expand(columns.shape[0], n_draws, n_units).contiguous()
         flat = h.view(len(h), -1)
         begin = 0
@@ -121,7 +121,8 @@ class _Product(torch.autograd.Function):
         return of_gates, None, d.sum(dim=(0, 1)), None, None, None
 
 
-def _pieces(gates: NDArray[np.float32], rows: LazyRows, *, is_mask: bool) -> list[_Piece]:
+def pieces_of(gates: NDArray[np.float32], rows: LazyRows, *, is_mask: bool) -> list[_Piece]:
+    """Return the pieces of gates (K, p)."""
     n_draws, p = gates.shape
     if is_mask and bool(((gates == 0) | (gates == 1)).all()):
         return _pieces_of_masks(gates != 0, rows)
@@ -151,7 +152,7 @@ def _indices(mask: NDArray[np.bool_]) -> NDArray[np.int32]:
     return np.flatnonzero(mask).astype(np.int32)
 
 
-def _columns(
+def columns_of(
     x: torch.Tensor, batch: torch.Tensor | None, features: list[NDArray[np.int32]]
 ) -> torch.Tensor:
     """Return the batch's rows and the features' columns of x."""

@@ -30,6 +30,7 @@ from bitsieve.gates.losses import Loss
 from bitsieve.gates.network import outputs_of
 from bitsieve.gates.progress import TrainingBar
 from bitsieve.gates.samples import Samples, batch_bounds
+from bitsieve.gates.step import plain_step
 from bitsieve.gates.weights import all_finite, arrays_of, set_arrays, tensors_of
 
 __all__ = ["Callback", "Diverged", "Samples", "Settings", "Training"]
@@ -149,6 +150,9 @@ class Training:
         self._answered = 0  # the last epoch that callbacks were asked about
         self._is_stopped = False  # by a callback, until another run
         self._optimizer = make_optimizer(self.gates, self.network, settings)
+        self._plain = plain_step(
+            self.gates, self.network, self.loss, self.samples, settings.n_draws
+        )
 
     # -- what there is -------------------------------------------------------------------------
 
@@ -335,29 +339,46 @@ class Training:
             self.network.train()
         with whole():
             self._is_whole = False
-            rows, n_draws = self._batch(), self.settings.n_draws
-            seed(self._dropout.one(self.step), self.device)
-            n_rows = None
-            if self.settings.noise == "sample":
-                n_rows = len(self.samples) if rows is None else len(rows)
-            z = self.gates.sample(self.key, self.step, n_draws, n_rows)
-            outputs = outputs_of(self.network, self.samples.x, rows, z)
-            losses = self.loss.of_draws(outputs, *self.samples.told(rows))
-            mean = losses.mean()
-            penalty = self.gates.penalty(self._weight)
-            total = mean if penalty is None else mean + penalty
-            self._optimizer.zero_grad()
-            total.backward()  # type: ignore[no-untyped-call]
-            if self._looks and not math.isfinite(value := total.item()):
-                raise self._diverged("loss", value, self.step + 1)
-            self._optimizer.step()
-            self.gates.learn(z, losses.detach(), n_draws)
-            told = torch.zeros_like(mean) if penalty is None else penalty
-            self._losses.append(torch.stack([mean.detach(), told.detach()]))
+            told = self._learn_plainly() if self._plain is not None else self._learn()
+            self._losses.append(told)
             self.step += 1
             self._is_whole = True
         if not self._looks and len(self._losses) % _LOOK == 0:
             self._check_losses(torch.stack(self._losses))
+
+    def _learn_plainly(self) -> torch.Tensor:
+        """Move weights and gates by gradients that are written out; return loss and penalty."""
+        assert self._plain is not None
+        self._optimizer.zero_grad()
+        loss, penalty = self._plain.gradients(
+            self.samples, self._batch(), self.key, self.step, self._weight
+        )
+        if not math.isfinite(value := loss + penalty):
+            raise self._diverged("loss", value, self.step + 1)
+        self._optimizer.step()
+        return torch.tensor([loss, penalty])
+
+    def _learn(self) -> torch.Tensor:
+        """Move weights and gates by autograd's gradients; return loss and penalty."""
+        rows, n_draws = self._batch(), self.settings.n_draws
+        seed(self._dropout.one(self.step), self.device)
+        n_rows = None
+        if self.settings.noise == "sample":
+            n_rows = len(self.samples) if rows is None else len(rows)
+        z = self.gates.sample(self.key, self.step, n_draws, n_rows)
+        outputs = outputs_of(self.network, self.samples.x, rows, z)
+        losses = self.loss.of_draws(outputs, *self.samples.told(rows))
+        mean = losses.mean()
+        penalty = self.gates.penalty(self._weight)
+        total = mean if penalty is None else mean + penalty
+        self._optimizer.zero_grad()
+        total.backward()  # type: ignore[no-untyped-call]
+        if self._looks and not math.isfinite(value := total.item()):
+            raise self._diverged("loss", value, self.step + 1)
+        self._optimizer.step()
+        self.gates.learn(z, losses.detach(), n_draws)
+        told = torch.zeros_like(mean) if penalty is None else penalty
+        return torch.stack([mean.detach(), told.detach()])
 
     def _finish_epoch(self) -> None:
         """Take the epoch's row, and the weights where they are the best so far."""
