@@ -12,6 +12,9 @@
       v
     blanket.py  Blanket, with its separators.py; copies.py: variables that stand twice
 
+    energy.py   the energy of a set of features, on blankets and errors of pairs
+    pairs.py    PairErrors, errors of single features and of pairs
+
 A name is loaded when it is first used.
 """
 
@@ -23,15 +26,18 @@ from typing import TYPE_CHECKING, Any
 __all__ = [
     "Blanket",
     "ChiSquared",
+    "Energy",
     "FisherZ",
     "GSquared",
     "Independence",
     "IndependenceTest",
     "Method",
+    "PairErrors",
     "PermutationTest",
     "Separation",
     "Separator",
     "Separators",
+    "Terms",
     "TestName",
     "make_test",
     "markov_blanket",
@@ -42,25 +48,30 @@ __all__ = [
 if TYPE_CHECKING:
     from bitsieve.causal.blanket import Blanket
     from bitsieve.causal.discrete_tests import ChiSquared, GSquared
+    from bitsieve.causal.energy import Energy, Terms
     from bitsieve.causal.fisher import FisherZ
     from bitsieve.causal.independence import Independence, IndependenceTest, Separation
     from bitsieve.causal.make import TestName, make_test
     from bitsieve.causal.markov import Method, markov_blanket, markov_blankets, skeleton
+    from bitsieve.causal.pairs import PairErrors
     from bitsieve.causal.permutation import PermutationTest
     from bitsieve.causal.separators import Separator, Separators
 
 _HOMES = {
     "Blanket": "bitsieve.causal.blanket",
     "ChiSquared": "bitsieve.causal.discrete_tests",
+    "Energy": "bitsieve.causal.energy",
     "FisherZ": "bitsieve.causal.fisher",
     "GSquared": "bitsieve.causal.discrete_tests",
     "Independence": "bitsieve.causal.independence",
     "IndependenceTest": "bitsieve.causal.independence",
     "Method": "bitsieve.causal.markov",
+    "PairErrors": "bitsieve.causal.pairs",
     "PermutationTest": "bitsieve.causal.permutation",
     "Separation": "bitsieve.causal.independence",
     "Separator": "bitsieve.causal.separators",
     "Separators": "bitsieve.causal.separators",
+    "Terms": "bitsieve.causal.energy",
     "TestName": "bitsieve.causal.make",
     "make_test": "bitsieve.causal.make",
     "markov_blanket": "bitsieve.causal.markov",

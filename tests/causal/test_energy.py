@@ -1,0 +1,186 @@
+"""Potentials and energies worked by hand, and minima by iterated conditional modes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import log
+
+import numpy as np
+import pytest
+
+from bitsieve.causal.energy import (
+    PRESETS,
+    Energy,
+    Terms,
+    association,
+    causal_weight,
+    observation,
+    pair_weight,
+    predictive_rank,
+    relevance,
+)
+
+
+class Errors:
+    """Errors of pairs from a square table, its diagonal those of single features."""
+
+    def __init__(self, table: object) -> None:
+        self.table = np.asarray(table, dtype=np.float64)
+        self.single = self.table.diagonal()
+
+    def row(self, feature: int) -> np.ndarray:
+        return self.table[feature]
+
+
+def drawn(seed: int, p: int = 9) -> Energy:
+    random = np.random.default_rng(seed)
+    table = random.uniform(0.05, 0.5, (p, p))
+    table = np.minimum(table, table.T)
+    positions = [random.permutation(p) + 1 for _ in range(4)]
+    return Energy(positions, Errors(table), n_samples=100, global_blanket=[0, 3])
+
+
+# Three features in two rankings: positions 1 2 3 and 2 1 3. Alone they err by 0.1, 0.2, 0.2.
+POSITIONS = [[1, 2, 3], [2, 1, 3]]
+TABLE = [[0.1, 0.05, 0.0], [0.05, 0.2, 0.25], [0.0, 0.25, 0.2]]
+# Relevance 1/3, 1/3, 1/6; places by error 1, 2.5, 2.5, so 1, 2/5, 2/5; sums 4/3, 11/15, 17/30.
+SCORES = [4 / 3, 11 / 15, 17 / 30]
+TOTAL = 79 / 30  # 40/30 + 22/30 + 17/30
+
+
+def test_equations_by_hand() -> None:
+    np.testing.assert_allclose(relevance(POSITIONS), [1 / 3, 1 / 3, 1 / 6])
+    np.testing.assert_allclose(predictive_rank([0.1, 0.2, 0.2]), [1, 0.4, 0.4])
+    # In the local blanket: 0 and 1; in the global one: 1.
+    assert causal_weight([1, 1, 0], [0, 1, 0]).tolist() == [2, 3, 1]
+    # Both of (0, 1) are in the local one and one in the global one: 1 + 2 + 1.
+    assert pair_weight([1, 1, 0], [0, 1, 0])[np.triu_indices(3, 1)].tolist() == [4, 2, 3]
+    assert pair_weight([1, 1], [1, 1])[0, 1] == 5  # the most
+    # Shares 40/79, 22/79, 17/79.
+    expected = [log(80 / 79), log(66 / 79), log(17 / 79)]
+    np.testing.assert_allclose(observation(SCORES, [2, 3, 1]), expected)
+    # Error 0.05: log(4 / 0.05); no error with 10 samples: 1/20, log(2 * 20).
+    found = association([0.05, 0.0], [4, 2], n_samples=10)
+    np.testing.assert_allclose(found, [log(80), log(40)])
+
+
+def test_energy_by_hand() -> None:
+    energy = Energy(POSITIONS, Errors(TABLE), n_samples=10, global_blanket=[1])
+    np.testing.assert_allclose(energy.scores, SCORES)
+    # Both pairs count, (0, 1) and (1, 0); W of features 0 and 1 is 2 and 3, of the pair 4.
+    wanted = -(log(80 / 79) + log(66 / 79) + 2 * log(4 / 0.05))
+    assert energy.value([0, 1], [0, 1]) == pytest.approx(wanted, rel=1e-14)
+    assert energy.value([1], []) == pytest.approx(-log(44 / 79), rel=1e-14)
+    # Without a blanket, the three pairs: 0.05, the floor 1/20, 0.25.
+    plain = Energy(
+        POSITIONS, Errors(TABLE), n_samples=10, global_blanket=[1], terms=PRESETS["ebm-lm"]
+    )
+    wanted = -(log(40 / 79) + log(22 / 79) + log(17 / 79) + 2 * (log(20) + log(20) + log(4)))
+    assert plain.value([2, 0, 1], [0, 1]) == pytest.approx(wanted, rel=1e-14)
+    # Shares of the two alone: 40/62, 22/62.
+    within = Energy(
+        POSITIONS,
+        Errors(TABLE),
+        n_samples=10,
+        terms=Terms(association=0, normalize="configuration"),
+    )
+    assert within.value([0, 1]) == pytest.approx(-log(40 / 62) - log(22 / 62), rel=1e-14)
+
+
+def test_each_term_alone() -> None:
+    make = lambda **terms: Energy(  # noqa: E731
+        POSITIONS, Errors(TABLE), n_samples=10, global_blanket=[1], terms=Terms(**terms)
+    )
+    np.testing.assert_allclose(make(predictive=0).scores, [1 / 3, 1 / 3, 1 / 6])
+    np.testing.assert_allclose(make(relevance=0).scores, [1, 0.4, 0.4])
+    half, whole, none = (make(association=w).value([0, 1]) for w in (0.5, 1, 0))
+    assert half - none == pytest.approx((whole - none) / 2)
+    gap = make(association=0, global_blanket=0).value([1]) - make(association=0).value([1])
+    assert gap == pytest.approx(log(2))
+    gap = make(association=0, local_blanket=3).value([0], [0]) - make(association=0).value([0])
+    assert gap == pytest.approx(-log(4))
+
+
+def test_lm_is_its_ranking() -> None:
+    for seed in range(20):
+        base = drawn(seed)
+        energy = Energy(np.ones((1, 9)), base._errors, n_samples=100, terms=PRESETS["lm"])
+        found = energy.minimize(np.arange(4))
+        assert sorted(found.features) == sorted(energy.start(4))
+
+
+@pytest.mark.parametrize("normalize", ["all", "configuration"])
+@pytest.mark.parametrize("size", [1, 2, 3, 9])
+def test_minimum_against_all_configurations(size: int, normalize: str) -> None:
+    n_least = 0
+    for seed in range(40):
+        base = drawn(seed)
+        terms = Terms(normalize=normalize, local_blanket=0)  # type: ignore[arg-type]
+        energy = Energy(
+            np.random.default_rng(seed).permutation(9)[None] + 1,
+            base._errors, n_samples=100, global_blanket=[0, 3], terms=terms,
+        )  # fmt: skip
+        found = energy.minimize(energy.start(size))
+        assert found.converged
+        assert len(set(found.features)) == size
+        assert (np.diff(found.energies) < 0).all()
+        assert found.energy == energy.value(found.features)
+        least = min(energy.value(c) for c in combinations(range(9), size))
+        assert found.energy >= least - 1e-12
+        n_least += found.energy <= least + 1e-9
+        # No single exchange is better: a mode of each site given the others.
+        for site in range(size):
+            for other in set(range(9)) - set(found.features.tolist()):
+                moved = found.features.copy()
+                moved[site] = other
+                assert energy.value(moved) >= found.energy - 1e-9
+    print(f"size {size}, {normalize}: the least energy in {n_least} of 40")
+    assert n_least == 40 if size in (1, 9) else n_least >= 20
+
+
+def test_local_blanket_is_found_between_sweeps_and_the_best_kept() -> None:
+    n_energies, n_earlier = [], 0
+    for seed in range(30):
+        energy = drawn(seed)
+        asked: list[list[int]] = []
+
+        def blanket(chosen: np.ndarray, asked: list[list[int]] = asked) -> list[int]:
+            asked.append(sorted(chosen.tolist()))
+            return asked[-1] if len(asked) % 2 else []
+
+        found = energy.minimize(energy.start(9)[-3:], local_blanket=blanket, max_sweeps=7)
+        assert len(asked) == len(found.energies) <= 8
+        at = int(found.energies.argmin())
+        assert found.energy == found.energies[at]
+        assert sorted(found.features.tolist()) == asked[at]
+        local = asked[at] if at % 2 == 0 else []
+        assert found.energy == energy.value(found.features, local)
+        n_energies.append(len(found.energies))
+        n_earlier += at < len(found.energies) - 1
+    assert max(n_energies) >= 3  # several sweeps
+    assert n_earlier  # the best was not always the last
+
+
+def test_equal_features_go_to_the_lowest_index() -> None:
+    energy = Energy(np.full((2, 5), 3.0), Errors(np.full((5, 5), 0.5)), n_samples=10)
+    assert energy.start(2).tolist() == [0, 1]
+    found = energy.minimize([4, 2])
+    assert found.features.tolist() == [4, 2]  # nothing is lower
+    assert len(found.energies) == 1
+    errors = np.diag([0.5, 0.1, 0.1, 0.5])  # features 1 and 2 are alike
+    twins = Energy(np.full((1, 4), 2.5), Errors(errors), n_samples=10, terms=PRESETS["lm"])
+    assert twins.minimize([3]).features.tolist() == [1]
+    assert twins.minimize([2]).features.tolist() == [2]
+
+
+def test_what_is_refused() -> None:
+    energy = drawn(0)
+    for wrong in ([], [0, 0], [-1], [9], [[0]]):
+        with pytest.raises(ValueError, match="configuration is distinct positions below 9"):
+            energy.value(wrong)
+    with pytest.raises(ValueError, match="both 0"):
+        Terms(relevance=0, predictive=0)
+    with pytest.raises(ValueError, match="association"):
+        Terms(association=-1)
+    with pytest.raises(ValueError, match="same features"):
+        Energy([[1, 2]], Errors(TABLE), n_samples=10)
