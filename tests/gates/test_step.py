@@ -116,6 +116,49 @@ def test_fifty_steps_are_those_of_autograd(size):
             assert plain.history["n_selected"] == auto.history["n_selected"]
 
 
+def test_gates_that_are_held_after_each_epoch_are_those_of_autograd():
+    for gate in (GaussianGates, HardConcreteGates):
+        plain, auto = (
+            make(gate=gate, batch_size=64, spread=2.0, gate_learning_rate=0.1) for _ in range(2)
+        )
+        held = []
+
+        def hold(training, held=held):
+            before = training.gates.position().clone()
+            training.gates.hold()
+            held.append(bool((training.gates.position() != before).any()))
+
+        plain.run(10, hold)
+        by_autograd(auto).run(10, hold)
+        assert sum(held) >= 2
+        close(parameters(plain), parameters(auto), 2e-3)
+
+
+def test_what_is_frozen_in_the_midst_stays_as_it_is():
+    for freeze in (
+        lambda t: t.gates.requires_grad_(False),
+        lambda t: t.network.rest.requires_grad_(False),
+        lambda t: t.network.weight.requires_grad_(False),
+    ):
+        plain, auto = make(batch_size=64), by_autograd(make(batch_size=64))
+        for training in (plain, auto):
+            training.run(2)
+            freeze(training)
+        before = parameters(plain)
+        frozen = [
+            f"{part}.{name}"
+            for part, module in (("gates", plain.gates), ("network", plain.network))
+            for name, tensor in module.named_parameters()
+            if not tensor.requires_grad
+        ]
+        found, expected = parameters(plain.run(8)), parameters(auto.run(8))
+        assert frozen
+        for name in frozen:
+            np.testing.assert_array_equal(found[name], before[name], name)
+        assert any(np.abs(found[name] - before[name]).max() > 1e-3 for name in found)
+        close(found, expected, 2e-3)
+
+
 def test_a_state_goes_on_with_the_same_bits():
     whole, first, second = (make(batch_size=64) for _ in range(3))
     whole.run(max_steps=23)

@@ -111,7 +111,13 @@ class LazyRows:
         self.parameter.grad = None
 
     def learn(self) -> None:
-        """Make a step by the gradients there are; the other rows owe it."""
+        """Make a step by the gradients there are; the other rows owe it.
+
+        As with torch's optimisers, weights that are frozen (``requires_grad``) stay as they are.
+        """
+        if not self.parameter.requires_grad:
+            self.forget()
+            return
         pending, gradient = self._pending, self.parameter.grad
         if gradient is not None:
             self.advance(self.all)

@@ -61,8 +61,7 @@ def plain_step(
     is_plain = all(kind in _ACTIVATIONS for kind in kinds[::2]) and all(
         kind is CopyLinear for kind in kinds[1::2]
     )
-    learn = all(p.requires_grad for module in (gates, network) for p in module.parameters())
-    return PlainStep(gates, network, loss, network.rows) if is_plain and learn else None
+    return PlainStep(gates, network, loss, network.rows) if is_plain else None
 
 
 class PlainStep:
@@ -82,11 +81,16 @@ class PlainStep:
         self._gates, self._loss, self._rows = gates, loss, rows
         self._position = next(gates.parameters())
         self._bias = network.bias
+        self._parameters = [*gates.parameters(), *network.parameters()]
         modules: list[Any] = list(network.rest)
         self._layers: list[tuple[_Function, _Function, torch.Tensor, torch.Tensor]] = [
             (*_ACTIVATIONS[type(activation)], linear.weight, linear.bias)
             for activation, linear in zip(modules[::2], modules[1::2], strict=True)
         ]
+
+    def covers_all(self) -> bool:
+        """Tell whether everything learns: what is frozen is left to autograd."""
+        return all(parameter.requires_grad for parameter in self._parameters)
 
     @torch.no_grad()
     def gradients(

@@ -339,8 +339,8 @@ class Training:
             self.network.train()
         with whole():
             self._is_whole = False
-            told = self._learn_plainly() if self._plain is not None else self._learn()
-            self._losses.append(told)
+            is_plain = self._plain is not None and self._plain.covers_all()
+            self._losses.append(self._learn_plainly() if is_plain else self._learn())
             self.step += 1
             self._is_whole = True
         if not self._looks and len(self._losses) % _LOOK == 0:
