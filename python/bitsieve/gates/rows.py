@@ -16,10 +16,9 @@ import torch
 from numpy.typing import NDArray
 
 from bitsieve import _core
+from bitsieve.gates.optimizer import make_rule
 
 __all__ = ["LazyRows"]
-
-_BETAS = (0.9, 0.999)
 
 
 class LazyRows:
@@ -63,8 +62,7 @@ class LazyRows:
         self._make_rule()
 
     def _make_rule(self) -> None:
-        optimizer, rate, decay = self._options
-        self._rule = _core.RowRule(rate, decay, betas=_BETAS if optimizer == "adam" else None)
+        self._rule = make_rule(*self._options)
         self.all = np.arange(len(self.last), dtype=np.int32)
 
     def __getstate__(self) -> dict[str, Any]:
