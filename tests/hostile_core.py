@@ -296,6 +296,27 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         _core.gate_gradients,
         GATED | {"rows": ROWS, "gradient": ROW_GATES["gradient"]},
     ),
+    "open_columns": (
+        _core.open_columns,
+        {
+            "gates": np.linspace(0, 1, P, dtype=np.float32),
+            "X": X.astype(np.float32),
+            "samples": TEST,
+            "most": P,
+        },
+    ),
+    "gate_noise": (
+        _core.gate_noise,
+        {"key": 1, "lane": 2, "table": np.zeros(2**16, np.float32), "n": 9},
+    ),
+    "softmax_loss": (
+        _core.softmax_loss,
+        {
+            "outputs": np.zeros((5, 3), np.float32),
+            "codes": np.arange(5) % 3,
+            "weight": np.ones(5, np.float32),
+        },
+    ),
     "gather_columns": (
         _core.gather_columns,
         {"X": X.astype(np.float32), "samples": TEST, "features": ROWS},

@@ -158,6 +158,18 @@ def fold_rows(
 def gate_gradients(
     weight: NDArray[np.float32], rows: NDArray[np.int32], gradient: NDArray[np.float32]
 ) -> NDArray[np.float32]: ...
+def open_columns(
+    gates: NDArray[np.float32],
+    X: NDArray[np.float32],
+    samples: NDArray[np.int64] | None,
+    most: int,
+) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]]: ...
+def gate_noise(
+    key: int, lane: int, table: NDArray[np.float32], n: int
+) -> NDArray[np.float32]: ...
+def softmax_loss(
+    outputs: NDArray[np.float32], codes: NDArray[np.int64], weight: NDArray[np.float32] | None
+) -> tuple[float, NDArray[np.float32]]: ...
 def gather_columns(
     X: NDArray[np.float32], samples: NDArray[np.int64], features: NDArray[np.int32]
 ) -> NDArray[np.float32]: ...

@@ -90,7 +90,7 @@ class FeatureGates(torch.nn.Module):
         """Return the derivative by the parameter of drawn gates in (0, 1]."""
         raise NotImplementedError(f"{type(self).__name__} leaves its gradient to autograd")
 
-    def penalty_gradient(self, weight: float) -> tuple[torch.Tensor, torch.Tensor]:
+    def penalty_gradient(self, weight: float) -> tuple[float, torch.Tensor]:
         """Return the penalty, and its gradient by the parameter."""
         raise NotImplementedError(f"{type(self).__name__} leaves its gradient to autograd")
 
@@ -203,8 +203,9 @@ class GaussianGates(FeatureGates):
         """See :class:`FeatureGates`."""
         shape = _shape(n_draws, n_rows, self.n_features)
         eps = noise("normal", key, step, shape, self.mu.device)
-        # Not clamp: its gradient at 0 itself is 1, and a closed gate must have none.
-        return hardtanh(torch.add(self.mu + 0.5, eps, alpha=self.sigma), 0.0, 1.0)
+        z = torch.add(self.mu + 0.5, eps, alpha=self.sigma)
+        # Clamp's gradient at 0 itself is 1, and a closed gate must have none.
+        return hardtanh(z, 0.0, 1.0) if z.requires_grad else z.clamp_(0.0, 1.0)
 
     def value(self) -> torch.Tensor:
         """See :class:`FeatureGates`."""
@@ -244,11 +245,12 @@ class GaussianGates(FeatureGates):
         """Return the derivative by mu of drawn gates that are open; 0 where full."""
         return (z < 1.0).to(z.dtype)
 
-    def penalty_gradient(self, weight: float) -> tuple[torch.Tensor, torch.Tensor]:
+    def penalty_gradient(self, weight: float) -> tuple[float, torch.Tensor]:
         """Return the penalty and its gradient by mu."""
-        scaled = self.position() / self.sigma
-        penalty = weight * _normal_cdf(scaled).sum()
-        return penalty, _normal_density(scaled).mul_(weight / self.sigma)
+        root = self.position().mul_(math.sqrt(0.5) / self.sigma)
+        n_open = 0.5 * (self.n_features + float(torch.erf(root).sum()))
+        density = root.square_().neg_().exp_()
+        return weight * n_open, density.mul_(weight / (self.sigma * math.sqrt(2.0 * math.pi)))
 
 
 class HardConcreteGates(FeatureGates):
@@ -338,10 +340,10 @@ class HardConcreteGates(FeatureGates):
         s = (z - self.gamma) / width
         return s * (1.0 - s) * (z < 1.0) * (width / self.beta)
 
-    def penalty_gradient(self, weight: float) -> tuple[torch.Tensor, torch.Tensor]:
+    def penalty_gradient(self, weight: float) -> tuple[float, torch.Tensor]:
         """Return the penalty and its gradient by log alpha."""
         is_open = self.open_probability()
-        return weight * is_open.sum(), is_open * (1.0 - is_open) * weight
+        return weight * float(is_open.sum()), is_open * (1.0 - is_open) * weight
 
 
 class L1Gates(FeatureGates):

@@ -6,6 +6,7 @@ from abc import abstractmethod
 
 import torch
 
+from bitsieve import _core
 from bitsieve._checks import check_choice
 
 __all__ = ["TIES", "CoxPartialLikelihood", "CrossEntropy", "Loss", "SquaredError"]
@@ -46,8 +47,11 @@ class Loss:
 
     def gradient(
         self, outputs: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the loss of outputs (n_samples, n_outputs), and its gradient by them."""
+    ) -> tuple[float, torch.Tensor]:
+        """Return the loss of outputs (n_samples, n_outputs), and its gradient by them.
+
+        All of it on the processor.
+        """
         raise NotImplementedError(f"{type(self).__name__} leaves its gradient to autograd")
 
 
@@ -83,14 +87,13 @@ class CrossEntropy(Loss):
 
     def gradient(
         self, outputs: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    ) -> tuple[float, torch.Tensor]:
         """See :class:`Loss`: by the softmax, less 1 at the class."""
-        log = torch.log_softmax(outputs, dim=1)
-        codes = target[:, None]
-        each = -log.gather(1, codes)[:, 0]
-        d = log.exp_()
-        d.scatter_add_(1, codes, d.new_full((1, 1), -1.0).expand_as(codes))
-        return _weighed(each, d, self._weight(each, target, weight))
+        weight = self._weight(outputs, target, weight)
+        loss, gradient = _core.softmax_loss(
+            outputs.numpy(), target.numpy(), None if weight is None else weight.numpy()
+        )
+        return loss, torch.from_numpy(gradient)
 
 
 class SquaredError(Loss):
@@ -106,10 +109,14 @@ class SquaredError(Loss):
 
     def gradient(
         self, outputs: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    ) -> tuple[float, torch.Tensor]:
         """See :class:`Loss`."""
         off = outputs - target[:, None]
-        return _weighed(off.square()[:, 0], 2.0 * off, weight)
+        if weight is None:
+            return float(off.square().mean()), off.mul_(2.0 / len(off))
+        total = weight.sum()
+        share = (weight / torch.where(total > 0, total, torch.ones_like(total)))[:, None]
+        return float((off.square() * share).sum()), off.mul_(2.0 * share)
 
 
 class CoxPartialLikelihood(Loss):
@@ -186,14 +193,3 @@ def _mean(each: torch.Tensor, weight: torch.Tensor | None) -> torch.Tensor:
         return each.mean(dim=-1)
     total = weight.sum()
     return (each * weight).sum(dim=-1) / torch.where(total > 0, total, torch.ones_like(total))
-
-
-def _weighed(
-    each: torch.Tensor, d: torch.Tensor, weight: torch.Tensor | None
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the mean of losses, and its gradient from theirs, which is changed."""
-    if weight is None:
-        return each.mean(), d.mul_(1.0 / len(each))
-    total = weight.sum()
-    share = weight / torch.where(total > 0, total, torch.ones_like(total))
-    return each @ share, d.mul_(share[:, None])

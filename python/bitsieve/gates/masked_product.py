@@ -14,6 +14,7 @@ There is no gradient by x.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from bitsieve import _core
 from bitsieve.gates.rows import LazyRows
 
-__all__ = ["columns_of", "gated_product", "pieces_of"]
+__all__ = ["gated_product", "open_columns"]
 
 # Share of open features from which leaving out the others saves less than it costs.
 _WHOLE = 0.95
@@ -74,8 +75,8 @@ class _Product(torch.autograd.Function):
         batch: torch.Tensor | None,
     ) -> torch.Tensor:
         n_draws, n_units = len(z), weight.shape[1]
-        pieces = pieces_of(z.numpy(), rows, is_mask=not ctx.needs_input_grad[0])
-        columns = columns_of(x, batch, [piece.features for piece in pieces])
+        pieces = _pieces(z.numpy(), rows, is_mask=not ctx.needs_input_grad[0])
+        columns = _columns(x, batch, [piece.features for piece in pieces])
         h = bias.expand(columns.shape[0], n_draws, n_units).contiguous()
         flat = h.view(len(h), -1)
         begin = 0
@@ -121,8 +122,19 @@ class _Product(torch.autograd.Function):
         return of_gates, None, d.sum(dim=(0, 1)), None, None, None
 
 
-def pieces_of(gates: NDArray[np.float32], rows: LazyRows, *, is_mask: bool) -> list[_Piece]:
-    """Return the pieces of gates (K, p)."""
+def open_columns(
+    x: torch.Tensor, batch: torch.Tensor | None, gates: torch.Tensor
+) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]]:
+    """Return open features, their gates (1, n_open), and their columns of the batch's rows.
+
+    Gates are those of one draw, (p,). Where nearly all are open, all are taken.
+    """
+    most = max(1, math.ceil(_WHOLE * len(gates)))
+    samples = None if batch is None else batch.numpy()
+    return _core.open_columns(gates.numpy(), x.numpy(), samples, most)
+
+
+def _pieces(gates: NDArray[np.float32], rows: LazyRows, *, is_mask: bool) -> list[_Piece]:
     n_draws, p = gates.shape
     if is_mask and bool(((gates == 0) | (gates == 1)).all()):
         return _pieces_of_masks(gates != 0, rows)
@@ -152,7 +164,7 @@ def _indices(mask: NDArray[np.bool_]) -> NDArray[np.int32]:
     return np.flatnonzero(mask).astype(np.int32)
 
 
-def columns_of(
+def _columns(
     x: torch.Tensor, batch: torch.Tensor | None, features: list[NDArray[np.int32]]
 ) -> torch.Tensor:
     """Return the batch's rows and the features' columns of x."""

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from bitsieve import _core
 from bitsieve._random import Random, Stream
 
 __all__ = ["PREDICTION_STEP", "noise"]
@@ -54,6 +55,9 @@ def noise(
     True
     """
     n = math.prod(shape)
+    if device.type == "cpu":
+        table = _quantiles(distribution, device).numpy()
+        return torch.from_numpy(_core.gate_noise(key, step, table, n)).view(shape)
     words = Random(key, Stream.gates, lane=step).words(-(-n // 4))
     levels = torch.from_numpy(words.view(np.int16)[:n]).to(device)
     number = levels.int().add_(_LEVELS // 2)  # torch has no arithmetic of uint16

@@ -19,7 +19,7 @@ import torch
 
 from bitsieve.gates.gate import FeatureGates, GaussianGates, HardConcreteGates
 from bitsieve.gates.losses import CrossEntropy, Loss, SquaredError
-from bitsieve.gates.masked_product import columns_of, pieces_of
+from bitsieve.gates.masked_product import open_columns
 from bitsieve.gates.network import CopyLinear, GatedMLP
 from bitsieve.gates.rows import LazyRows
 
@@ -29,21 +29,22 @@ if TYPE_CHECKING:
 __all__ = ["PlainStep", "plain_step"]
 
 _Function = Callable[[torch.Tensor], torch.Tensor]
+_Backward = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
+_aten = torch.ops.aten
 _SELU_SCALE = 1.0507009873554805
-_SELU_FLOOR = 1.6732632423543772 * _SELU_SCALE
+_SELU_ALPHA = 1.6732632423543772
 
 
-def _slope_of_selu(a: torch.Tensor) -> torch.Tensor:
-    return torch.where(a > 0, _SELU_SCALE, a + _SELU_FLOOR)
-
-
-# Activation, and its derivative as a function of its value.
-_ACTIVATIONS: dict[type[torch.nn.Module], tuple[_Function, _Function]] = {
-    torch.nn.ReLU: (torch.relu, lambda a: a > 0),
-    torch.nn.Tanh: (torch.tanh, lambda a: 1.0 - a * a),
-    torch.nn.SELU: (torch.selu, _slope_of_selu),
-    torch.nn.Sigmoid: (torch.sigmoid, lambda a: a * (1.0 - a)),
+# Activation, and its gradient from that of its value, and the value.
+_ACTIVATIONS: dict[type[torch.nn.Module], tuple[_Function, _Backward]] = {
+    torch.nn.ReLU: (torch.relu, lambda d, a: _aten.threshold_backward(d, a, 0)),
+    torch.nn.Tanh: (torch.tanh, _aten.tanh_backward),
+    torch.nn.SELU: (
+        torch.selu,
+        lambda d, a: _aten.elu_backward(d, _SELU_ALPHA, _SELU_SCALE, 1, True, a),
+    ),
+    torch.nn.Sigmoid: (torch.sigmoid, _aten.sigmoid_backward),
 }
 
 
@@ -83,7 +84,7 @@ class PlainStep:
         self._bias = network.bias
         self._parameters = [*gates.parameters(), *network.parameters()]
         modules: list[Any] = list(network.rest)
-        self._layers: list[tuple[_Function, _Function, torch.Tensor, torch.Tensor]] = [
+        self._layers: list[tuple[_Function, _Backward, torch.Tensor, torch.Tensor]] = [
             (*_ACTIVATIONS[type(activation)], linear.weight, linear.bias)
             for activation, linear in zip(modules[::2], modules[1::2], strict=True)
         ]
@@ -113,32 +114,26 @@ class PlainStep:
         weight : float
             Of the penalty.
         """
-        z = self._gates.sample(key, step, 1)
-        pieces = pieces_of(z.numpy(), self._rows, is_mask=False)  # one, or none
-        if pieces:
-            features, open_gates, _ = pieces[0]
-            columns = columns_of(samples.x, batch, [features])
-            self._rows.advance(features)
-            folded = torch.from_numpy(self._rows.fold(features, open_gates))
-            h = torch.addmm(self._bias, columns, folded)
-        else:
-            n = len(samples) if batch is None else len(batch)
-            h = self._bias.expand(n, -1)
+        z = self._gates.sample(key, step, 1)[0]
+        features, open_gates, of_samples = open_columns(samples.x, batch, z)
+        columns = torch.from_numpy(of_samples)
+        self._rows.advance(features)
+        folded = torch.from_numpy(self._rows.fold(features, open_gates))
+        h = torch.addmm(self._bias, columns, folded)
         values = []
         for activation, _, w, b in self._layers:
             h = activation(h)
             values.append(h)
             h = torch.addmm(b, h, w.T)
         loss, d = self._loss.gradient(h, *samples.told(batch))
-        for (_, slope, w, b), a in zip(self._layers[::-1], values[::-1], strict=True):
-            w.grad, b.grad = d.T @ a, d.sum(0)
-            d = (d @ w).mul_(slope(a))
+        for (_, backward, w, b), a in zip(self._layers[::-1], values[::-1], strict=True):
+            w.grad, b.grad = torch.mm(d.T, a), d.sum(0)
+            d = backward(torch.mm(d, w), a)
         self._bias.grad = d.sum(0)
         penalty, of_gates = self._gates.penalty_gradient(weight)
-        if pieces and open_gates is not None:
-            g = (columns.T @ d).numpy()[:, None]
-            self._rows.take(features, open_gates, g)
-            slopes = self._gates.slope(torch.from_numpy(open_gates[0])).numpy()
-            of_gates.numpy()[features] += slopes * self._rows.gate_gradients(features, g)[0]
+        g = torch.mm(columns.T, d).numpy()[:, None]
+        self._rows.take(features, open_gates, g)
+        slopes = self._gates.slope(torch.from_numpy(open_gates[0])).numpy()
+        of_gates.numpy()[features] += slopes * self._rows.gate_gradients(features, g)[0]
         self._position.grad = of_gates
-        return loss.item(), penalty.item()
+        return loss, penalty
