@@ -296,6 +296,20 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         _core.gate_gradients,
         GATED | {"rows": ROWS, "gradient": ROW_GATES["gradient"]},
     ),
+    "add_gate_gradients": (
+        copied(_core.add_gate_gradients),
+        GATED
+        | {
+            "rows": ROWS,
+            "gradient": np.ones((P, 1, 3), np.float32),
+            "slopes": np.ones(P, np.float32),
+            "out": np.zeros(P, np.float32),
+        },
+    ),
+    "normal_penalty": (
+        _core.normal_penalty,
+        {"mu": np.zeros(P, np.float32), "sigma": 0.5, "weight": 0.1},
+    ),
     "open_columns": (
         _core.open_columns,
         {

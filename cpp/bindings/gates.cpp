@@ -132,6 +132,34 @@ Floats gradients(const Floats& weight, const Codes& rows, const Floats& gradient
   return out;
 }
 
+void add_gradients(const Floats& weight, const Codes& rows, const Floats& gradient,
+                   const Floats& slopes, Floats out) {
+  require(weight.ndim() == 2, "weight must have shape (n_features, n_units)");
+  const RowList list = check_rows(rows, side(weight, 0));
+  require(check_gradient(gradient, list, side(weight, 1)) == 1, "gradient must be of one draw");
+  require(length(slopes) == list.n_rows, "slopes must have one value a row");
+  require(length(out) == side(weight, 0), "out must have one value a feature");
+  const float *w = weight.data(), *g = gradient.data(), *s = slopes.data();
+  float* to = out.mutable_data();
+  const std::size_t n_units = side(weight, 1);
+  const py::gil_scoped_release release;
+  add_gate_gradients(w, n_units, list, g, s, to);
+}
+
+std::pair<double, Floats> of_normal_penalty(const Floats& mu, double sigma, double weight) {
+  const std::size_t n = length(mu);
+  require(std::isfinite(sigma) && sigma > 0, "sigma must be finite and positive");
+  Floats gradient(n);
+  const float* from = mu.data();
+  float* to = gradient.mutable_data();
+  double penalty;
+  {
+    const py::gil_scoped_release release;
+    penalty = normal_penalty(from, n, static_cast<float>(sigma), static_cast<float>(weight), to);
+  }
+  return {penalty, gradient};
+}
+
 Floats gather(const Floats& x, const Lists& samples, const Codes& features) {
   require(x.ndim() == 2, "X must have shape (n_samples, n_features)");
   const std::size_t n = length(samples), m = length(features), p = side(x, 1);
@@ -229,6 +257,11 @@ void register_gates(py::module_& module) {
              py::arg("table").noconvert(), py::arg("n"));
   module.def("softmax_loss", &of_softmax, py::arg("outputs").noconvert(),
              py::arg("codes").noconvert(), py::arg("weight").noconvert());
+  module.def("add_gate_gradients", &add_gradients, py::arg("weight").noconvert(),
+             py::arg("rows").noconvert(), py::arg("gradient").noconvert(),
+             py::arg("slopes").noconvert(), py::arg("out").noconvert());
+  module.def("normal_penalty", &of_normal_penalty, py::arg("mu").noconvert(), py::arg("sigma"),
+             py::arg("weight"));
   module.def("gather_columns", &gather, py::arg("X").noconvert(), py::arg("samples").noconvert(),
              py::arg("features").noconvert());
 }

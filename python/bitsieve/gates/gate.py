@@ -24,6 +24,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import hardtanh
 
+from bitsieve import _core
 from bitsieve._checks import check_int, check_number
 from bitsieve.gates.noise import noise
 
@@ -86,7 +87,7 @@ class FeatureGates(torch.nn.Module):
         """Return what is added to the loss, a scalar; None where nothing is."""
         return None
 
-    def slope(self, z: torch.Tensor) -> torch.Tensor:
+    def slope(self, z: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the derivative by the parameter of drawn gates in (0, 1]."""
         raise NotImplementedError(f"{type(self).__name__} leaves its gradient to autograd")
 
@@ -241,16 +242,14 @@ class GaussianGates(FeatureGates):
         """Return weight times the expected number of open gates."""
         return weight * self.open_probability().sum()
 
-    def slope(self, z: torch.Tensor) -> torch.Tensor:
+    def slope(self, z: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the derivative by mu of drawn gates that are open; 0 where full."""
-        return (z < 1.0).to(z.dtype)
+        return (z < 1.0).astype(np.float32)
 
     def penalty_gradient(self, weight: float) -> tuple[float, torch.Tensor]:
         """Return the penalty and its gradient by mu."""
-        root = self.position().mul_(math.sqrt(0.5) / self.sigma)
-        n_open = 0.5 * (self.n_features + float(torch.erf(root).sum()))
-        density = root.square_().neg_().exp_()
-        return weight * n_open, density.mul_(weight / (self.sigma * math.sqrt(2.0 * math.pi)))
+        penalty, gradient = _core.normal_penalty(self.mu.detach().numpy(), self.sigma, weight)
+        return penalty, torch.from_numpy(gradient)
 
 
 class HardConcreteGates(FeatureGates):
@@ -334,11 +333,12 @@ class HardConcreteGates(FeatureGates):
         """Return weight times the expected number of open gates."""
         return weight * self.open_probability().sum()
 
-    def slope(self, z: torch.Tensor) -> torch.Tensor:
+    def slope(self, z: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the derivative by log alpha of drawn gates that are open; 0 where full."""
         width = self.zeta - self.gamma
         s = (z - self.gamma) / width
-        return s * (1.0 - s) * (z < 1.0) * (width / self.beta)
+        found: NDArray[np.float32] = s * (1.0 - s) * (z < 1.0) * np.float32(width / self.beta)
+        return found
 
     def penalty_gradient(self, weight: float) -> tuple[float, torch.Tensor]:
         """Return the penalty and its gradient by log alpha."""

@@ -117,6 +117,9 @@ class _Weights:
         if is_adam:
             self.moments = {n: np.zeros_like(self._weight) for n in ("mean", "square")}
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"last": self.last, **self.moments}
+
     def learn(self) -> None:
         if self.parameter.grad is None:
             return
@@ -189,7 +192,7 @@ class RuleOptimizer:
         return {
             f"{number}/{name}": array.copy()
             for number, weights in enumerate(self._weights)
-            for name, array in {"last": weights.last, **weights.moments}.items()
+            for name, array in weights.arrays().items()
         }
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
@@ -197,7 +200,7 @@ class RuleOptimizer:
         held = {
             f"{number}/{name}": array
             for number, weights in enumerate(self._weights)
-            for name, array in {"last": weights.last, **weights.moments}.items()
+            for name, array in weights.arrays().items()
         }
         if set(held) != set(state):
             odd = sorted(set(held) ^ set(state))

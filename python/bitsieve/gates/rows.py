@@ -94,6 +94,16 @@ class LazyRows:
         """Return gradients of the gates from those of :meth:`fold`: shape (n_draws, n_rows)."""
         return _core.gate_gradients(self.weight, features, gradient)
 
+    def add_gate_gradients(
+        self,
+        features: NDArray[np.int32],
+        gradient: NDArray[np.float32],
+        slopes: NDArray[np.float32],
+        out: NDArray[np.float32],
+    ) -> None:
+        """Add gradients of the gates of one draw, times slopes (n_rows,), to ``out[features]``."""
+        _core.add_gate_gradients(self.weight, features, gradient, slopes, out)
+
     def take(
         self,
         features: NDArray[np.int32],

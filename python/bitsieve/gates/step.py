@@ -133,7 +133,7 @@ class PlainStep:
         penalty, of_gates = self._gates.penalty_gradient(weight)
         g = torch.mm(columns.T, d).numpy()[:, None]
         self._rows.take(features, open_gates, g)
-        slopes = self._gates.slope(torch.from_numpy(open_gates[0])).numpy()
-        of_gates.numpy()[features] += slopes * self._rows.gate_gradients(features, g)[0]
+        slopes = self._gates.slope(open_gates[0])
+        self._rows.add_gate_gradients(features, g, slopes, of_gates.numpy())
         self._position.grad = of_gates
         return loss, penalty

@@ -17,6 +17,10 @@ void gate_noise(std::uint64_t key, std::uint64_t lane, const float* table, std::
 std::size_t open_gates(const float* gates, std::size_t n, std::size_t most, std::int32_t* rows,
                        float* opened);
 
+// weight times the sum of Phi((mu + 1/2) / sigma), and its gradient by mu. Phi is right to 1e-7
+// (Abramowitz and Stegun, Handbook of mathematical functions, 7.1.26).
+double normal_penalty(const float* mu, std::size_t n, float sigma, float weight, float* gradient);
+
 // Softmax cross-entropy of outputs (n x n_classes) and codes in [0, n_classes), a mean weighted by
 // `weight` (null: 1 each), and its gradient by the outputs. 0 where nothing counts.
 double softmax_loss(const float* outputs, const std::int64_t* codes, const float* weight,
