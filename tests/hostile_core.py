@@ -323,6 +323,17 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         _core.gate_noise,
         {"key": 1, "lane": 2, "table": np.zeros(2**16, np.float32), "n": 9},
     ),
+    "normal_gates": (
+        _core.normal_gates,
+        {
+            "key": 1,
+            "lane": 2,
+            "table": np.zeros(2**16, np.float32),
+            "mu": np.zeros(P, np.float32),
+            "sigma": 0.5,
+            "n_draws": 2,
+        },
+    ),
     "softmax_loss": (
         _core.softmax_loss,
         {

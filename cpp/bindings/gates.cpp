@@ -213,6 +213,18 @@ Floats draw_noise(std::uint64_t key, std::uint64_t lane, const Floats& table, st
   return out;
 }
 
+Floats draw_normal_gates(std::uint64_t key, std::uint64_t lane, const Floats& table,
+                         const Floats& mu, double sigma, std::size_t n_draws) {
+  require(length(table) == n_levels, "table must have 2^16 values");
+  const std::size_t n = length(mu);
+  Floats out({n_draws, n});
+  const float *from = table.data(), *at = mu.data();
+  float* to = out.mutable_data();
+  const py::gil_scoped_release release;
+  normal_gates(key, lane, from, at, n, static_cast<float>(sigma), n_draws, to);
+  return out;
+}
+
 std::pair<double, Floats> of_softmax(const Floats& outputs, const Lists& codes,
                                      const std::optional<Floats>& weight) {
   require(outputs.ndim() == 2, "outputs must have shape (n_samples, n_classes)");
@@ -255,6 +267,9 @@ void register_gates(py::module_& module) {
              py::arg("X").noconvert(), py::arg("samples").noconvert(), py::arg("most"));
   module.def("gate_noise", &draw_noise, py::arg("key"), py::arg("lane"),
              py::arg("table").noconvert(), py::arg("n"));
+  module.def("normal_gates", &draw_normal_gates, py::arg("key"), py::arg("lane"),
+             py::arg("table").noconvert(), py::arg("mu").noconvert(), py::arg("sigma"),
+             py::arg("n_draws"));
   module.def("softmax_loss", &of_softmax, py::arg("outputs").noconvert(),
              py::arg("codes").noconvert(), py::arg("weight").noconvert());
   module.def("add_gate_gradients", &add_gradients, py::arg("weight").noconvert(),

@@ -175,6 +175,14 @@ def open_columns(
     most: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]]: ...
 def gate_noise(key: int, lane: int, table: NDArray[np.float32], n: int) -> NDArray[np.float32]: ...
+def normal_gates(
+    key: int,
+    lane: int,
+    table: NDArray[np.float32],
+    mu: NDArray[np.float32],
+    sigma: float,
+    n_draws: int,
+) -> NDArray[np.float32]: ...
 def softmax_loss(
     outputs: NDArray[np.float32], codes: NDArray[np.int64], weight: NDArray[np.float32] | None
 ) -> tuple[float, NDArray[np.float32]]: ...

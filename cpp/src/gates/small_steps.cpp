@@ -73,6 +73,17 @@ void gate_noise(std::uint64_t key, std::uint64_t lane, const float* table, std::
   }
 }
 
+void normal_gates(std::uint64_t key, std::uint64_t lane, const float* table, const float* mu,
+                  std::size_t n, float sigma, std::size_t n_draws, float* out) {
+  gate_noise(key, lane, table, n_draws * n, out);
+  for (std::size_t k = 0; k < n_draws; ++k, out += n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const float z = (mu[i] + 0.5f) + sigma * out[i];
+      out[i] = z < 0.0f ? 0.0f : z > 1.0f ? 1.0f : z;  // what is not a number stays
+    }
+  }
+}
+
 std::size_t open_gates(const float* gates, std::size_t n, std::size_t most, std::int32_t* rows,
                        float* opened) {
   std::size_t n_open = 0;

@@ -26,7 +26,7 @@ from torch.nn.functional import hardtanh
 
 from bitsieve import _core
 from bitsieve._checks import check_int, check_number
-from bitsieve.gates.noise import noise
+from bitsieve.gates.noise import noise, quantiles
 
 __all__ = ["GATES", "FeatureGates", "GaussianGates", "HardConcreteGates", "L1Gates", "OpenGates"]
 
@@ -203,10 +203,16 @@ class GaussianGates(FeatureGates):
     def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
         """See :class:`FeatureGates`."""
         shape = _shape(n_draws, n_rows, self.n_features)
-        eps = noise("normal", key, step, shape, self.mu.device)
-        z = torch.add(self.mu + 0.5, eps, alpha=self.sigma)
-        # Clamp's gradient at 0 itself is 1, and a closed gate must have none.
-        return hardtanh(z, 0.0, 1.0) if z.requires_grad else z.clamp_(0.0, 1.0)
+        mu = self.mu
+        if mu.is_cpu and mu.dtype == torch.float32 and not torch.is_grad_enabled():
+            # The same bits, in one call.
+            n_draws *= n_rows or 1
+            table, at = quantiles("normal"), mu.detach().numpy()
+            z = torch.from_numpy(_core.normal_gates(key, step, table, at, self.sigma, n_draws))
+            return z if n_rows is None else z.view(shape)
+        eps = noise("normal", key, step, shape, mu.device)
+        # Not clamp: its gradient at 0 itself is 1, and a closed gate must have none.
+        return hardtanh((mu + 0.5) + eps.mul_(self.sigma), 0.0, 1.0)
 
     def value(self) -> torch.Tensor:
         """See :class:`FeatureGates`."""

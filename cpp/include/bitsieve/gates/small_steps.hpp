@@ -12,6 +12,10 @@ namespace bitsieve {
 void gate_noise(std::uint64_t key, std::uint64_t lane, const float* table, std::size_t n,
                 float* out);
 
+// Such numbers for n_draws times n gates, out[k * n + i] = clip((mu[i] + 1/2) + sigma number, 0, 1).
+void normal_gates(std::uint64_t key, std::uint64_t lane, const float* table, const float* mu,
+                  std::size_t n, float sigma, std::size_t n_draws, float* out);
+
 // Writes where gates are not 0, ascending, and the gates there, and returns how many there are; all
 // n where there are `most` or more.
 std::size_t open_gates(const float* gates, std::size_t n, std::size_t most, std::int32_t* rows,
