@@ -2,7 +2,7 @@
 
 ::
 
-    stg.py, cox.py, pefs.py    the estimators, on _base.py
+    stg.py, cox.py, pefs.py    the estimators, on _base.py and, to predict, _prediction.py
         |-- problem.py      the samples of a fit, and trainings over them; holdout.py: validation
         |-- path.py         from many features to few, warm
         |-- training.py     the loop: steps, epochs, history, state
