@@ -29,7 +29,7 @@ KINDS = (
 
 
 def test_both_ways_to_gradients_are_among_them():
-    assert [make(**options)._plain is not None for options in KINDS] == [False, True, False]
+    assert [make(**options)._learner.plain is not None for options in KINDS] == [False, True, False]
 
 
 def test_a_state_within_an_epoch_goes_on():

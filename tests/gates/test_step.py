@@ -44,8 +44,8 @@ def make(
 
 
 def by_autograd(training):
-    assert training._plain is not None
-    training._plain = None
+    assert training._learner.plain is not None
+    training._learner.plain = None
     return training
 
 
@@ -172,7 +172,7 @@ def test_a_state_goes_on_with_the_same_bits():
 
 
 def test_the_rest_goes_by_autograd():
-    assert make()._plain is not None
+    assert make()._learner.plain is not None
     for option in (
         {"gate": L1Gates},
         {"n_draws": 2},
@@ -180,7 +180,7 @@ def test_the_rest_goes_by_autograd():
         {"batch_norm": True},
         {"dropout": 0.1},
     ):
-        assert make(**option)._plain is None, option
+        assert make(**option)._learner.plain is None, option
 
 
 def test_weights_of_zero_teach_nothing():

@@ -59,8 +59,9 @@ class NetworkPrediction:
 
     def _network(self, n_features: int) -> torch.nn.Module:
         """Build the network that predicts."""
-        network = self._architecture(self._n_outputs).build(n_features, 0)
+        network: torch.nn.Module = self._architecture(self._n_outputs).build(n_features, 0)
         network.load_state_dict(
             {name: torch.from_numpy(np.array(value)) for name, value in self._state.items()}
         )
-        return network.eval()
+        network.eval()
+        return network
