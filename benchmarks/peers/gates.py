@@ -12,7 +12,7 @@ the features, ours a sum, so that its lambda is n_features times ours. A whole t
 at which gates close within tens of steps; both go as many epochs, and both must end with at most
 5 % of the gates open. What they then select is told, and how many of the five features that tell
 the class are among it. Beside it is a step once the gates have closed: where `stg` goes on to
-multiply all features, ours is what torch takes to call some hundred small operations.
+multiply all features, ours is what some dozens of small calls take.
 
 PEFS: 3 x 200 ReLU with batch normalisation, Adam, weight decay 1e-4, two masks a step on batches of
 128. Without selection: the same layers of torch.nn with torch.optim.Adam on batches of 256, as it

@@ -76,6 +76,8 @@ def test_few_epochs_still_make_a_path() -> None:
     for epochs in (1, 2, 3):
         model = STGClassifier(2, **{**QUICK, "max_epochs": epochs}).fit(X, y > 0)
         assert model.n_features_ == 2
+        assert model.n_iter_ == 3  # one for each part of the walk
+    assert STGClassifier(2, **{**QUICK, "max_epochs": 20}).fit(X, y > 0).n_iter_ == 20
 
 
 def test_resumes_on_the_same_bits(tmp_path: Any) -> None:
