@@ -65,7 +65,7 @@ class STGClassifier(ClassifierTask, ClassifierMixin, StochasticGates):  # type: 
     max_epochs : int or None, default None
         Of a training, or of a walk over lambda to a size: it leaves the last fifth to the network
         behind the selected features, and makes three epochs at least, one for each of its parts.
-        ``lam="auto"`` walks twice, the first time to choose the size, and makes up to 1.8 times as
+        ``lam="auto"`` walks twice, the first time to choose the size, and makes about 1.8 times as
         many. None makes at least 3,000 steps.
     early_stopping : bool, default False
         End where the loss of a validation part has not become less for ``patience`` epochs, and
