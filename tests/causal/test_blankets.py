@@ -324,3 +324,25 @@ def test_among_what_is_no_list_of_variables_is_refused() -> None:
     for among in (3, "a", [9], [0.5]):
         with pytest.raises(ValueError, match="among"):
             markov_blanket(test, 5, among=among)
+
+
+def test_hopeless_tests_are_not_asked_for() -> None:
+    """Samples for no test but that of two alone: what is associated is the blanket, at once."""
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 3, (60, 400))
+    codes[:, :300] = np.where(random.uniform(size=(60, 300)) < 0.6, codes[:, -1:], codes[:, :300])
+    test = GSquared(codes)  # 9 cells need 45 samples, 27 need 135
+    found = markov_blanket(test, 399)
+    assert found.parents_children == tuple(np.flatnonzero(found.log_p <= np.log(0.01)))
+    assert len(found.members) > 200
+    assert test.n_tests <= 400 * 400  # of two alone, from either side
+    assert test.hopeful(np.array([1, 2]), 399).all()
+    assert not test.hopeful(np.array([1, 2]), 399, (3,)).any()
+
+
+def test_whole_numbers_of_many_values_are_numbers_of_few_samples_too() -> None:
+    """Whole numbers, a value for every second sample: no levels, with any number of samples."""
+    random = np.random.default_rng(0)
+    for n in (40, 82, 500):
+        X = random.integers(0, n // 2, (n, 6))
+        assert isinstance(make_test(X, np.arange(n) % 2), FisherZ), n

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bitsieve import _core
 from bitsieve._checks import check_int, check_number
@@ -43,6 +47,16 @@ class _DiscreteTest(CompiledTest):
             min_samples_per_cell=self.min_samples_per_cell,
             most_kept=self._most_kept,
         )
+
+    def hopeful(
+        self, xs: NDArray[np.int64], y: int, given: Sequence[int] = ()
+    ) -> NDArray[np.bool_]:
+        """Tell of each of xs whether its test with y, given at least a set, may be reliable."""
+        levels = self.table.n_levels
+        cells = levels[xs].astype(np.float64)
+        for z in (y, *given):
+            cells *= float(levels[z])
+        return np.asarray(self.n_samples >= self.min_samples_per_cell * cells)
 
 
 class GSquared(_DiscreteTest):

@@ -105,6 +105,12 @@ class IndependenceTest(ABC):
             np.array([one.reliable for one in found], dtype=np.bool_),
         )
 
+    def hopeful(
+        self, xs: NDArray[np.int64], y: int, given: Sequence[int] = ()
+    ) -> NDArray[np.bool_]:
+        """Tell of each of xs whether its test with y, given at least a set, may be reliable."""
+        return np.ones(len(xs), dtype=np.bool_)
+
     def separate(
         self,
         x: int,

@@ -52,7 +52,7 @@ def make_test(
         are only the features.
     test : {"auto", "g2", "chi2", "fisher-z", "permutation"}, default "auto"
         ``"auto"`` is G-squared where columns are text or categories or said to be levels, where
-        at least half of the columns hold few whole numbers (half of the samples and 64 at most,
+        at least half of the columns hold few whole numbers (a tenth of the samples and 64 at most,
         10 always, are few; constant columns do not count), or where y has more than two classes.
         Else it is Fisher's z, with the two classes of y as 0 and 1.
         ``"permutation"`` gives the test that ``"auto"`` would choose p-values by permutation.

@@ -83,6 +83,8 @@ class Neighbors:
 
     def separate(self, x: int, pool: Sequence[int], among: Sequence[int] = ()) -> bool:
         """Whether a subset of a pool, not the empty one, with all of `among` separates x."""
+        if not among and not self._any_hopeful(x, pool):
+            return False  # no test given any of them is reliable
         found: Separation = self.test.separate(
             x, self.target, pool, alpha=self.rules.alpha, max_size=self.rules.max_conditioning,
             among=among, min_size=1,
@@ -95,10 +97,17 @@ class Neighbors:
                 self.separators[x] = Separator(found.separator, log_p)
         return found.separator is not None
 
+    def _any_hopeful(self, x: int, pool: Sequence[int]) -> bool:
+        # The cells of a test given z are those of z and the target given x.
+        return bool(self.test.hopeful(np.array(pool, dtype=np.int64), self.target, (x,)).any())
+
     def drop_separated_by(self, new: int) -> None:
         """Drop members that sets with a new one in them separate, the last taken first."""
-        for z in self.members[::-1]:
-            if self.separate(z, [v for v in self.members if v != z], among=(new,)):
+        hopeful = self.test.hopeful(
+            np.array(self.members[::-1], dtype=np.int64), self.target, (new,)
+        )
+        for z, may in zip(self.members[::-1], hopeful.tolist(), strict=True):
+            if may and self.separate(z, [v for v in self.members if v != z], among=(new,)):
                 self.members.remove(z)
 
     def ask(self, x: int, given: Sequence[int]) -> Independence:
