@@ -32,6 +32,7 @@ __all__ = [
     "KernelRidgeClassifier",
     "MarkovBlanket",
     "Masks",
+    "ModelSearchCV",
     "MultiSURF",
     "MultiSURFStar",
     "PEFSClassifier",
@@ -63,6 +64,7 @@ __all__ = [
     "fitness",
     "gates",
     "get_isa",
+    "model_selection",
     "panels",
     "report",
     "search",
@@ -89,6 +91,7 @@ _NAMES = {
     "MRMR": "bitsieve.selectors",
     "MarkovBlanket": "bitsieve.selectors",
     "Masks": "bitsieve.masks",
+    "ModelSearchCV": "bitsieve.model_selection",
     "MultiSURF": "bitsieve.selectors",
     "MultiSURFStar": "bitsieve.selectors",
     "PEFSClassifier": "bitsieve.gates",
@@ -126,6 +129,7 @@ if TYPE_CHECKING:
         filters,
         fitness,
         gates,
+        model_selection,
         panels,
         report,
         search,
@@ -143,6 +147,7 @@ if TYPE_CHECKING:
         STGRegressor,
     )
     from bitsieve.masks import Masks
+    from bitsieve.model_selection import ModelSearchCV
     from bitsieve.selectors import (
         CFS,
         FCBF,
