@@ -80,6 +80,10 @@ def test_the_support_vector_machine_is_scikit_learns() -> None:
         np.testing.assert_allclose(
             model.decision_function(Z), theirs.decision_function(Z), atol=2e-3
         )
+        other = GramClassifier(LinearSVM(C)).fit(1e3 * Z + 5.0, Y)  # the unit does not count
+        np.testing.assert_allclose(
+            other.decision_function(1e3 * Z + 5.0), model.decision_function(Z), atol=1e-4
+        )
         two = Y > 0
         alone = SVC(kernel="linear", C=C, tol=1e-6).fit(Z, two)
         np.testing.assert_allclose(

@@ -26,6 +26,9 @@ __all__ = ["ESTIMATORS", "GramClassifier", "NamedEstimator"]
 class GramClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A linear classifier of panels, fitted from inner products, as a scikit-learn estimator.
 
+    Features are centred and all divided by one number, the root of their mean variance, so that
+    the cost of a support vector machine means the same in any unit; of standardised ones it is 1.
+
     Parameters
     ----------
     classifier : ShrunkenLDA, LinearSVM or RidgeLOO, optional
@@ -35,7 +38,8 @@ class GramClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     classes_ : ndarray of shape (n_classes,)
     center_ : ndarray of shape (n_features,)
-        Means of the training samples, which are taken off first.
+        Means of the training samples.
+    scale_ : float
     coef_ : ndarray of shape (n_features, n_functions)
     intercept_ : ndarray of shape (n_functions,)
     n_features_in_ : int
@@ -55,7 +59,7 @@ class GramClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classifier = classifier
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the classifier to the Gram matrix of centred samples.
+        """Fit the classifier to the Gram matrix of the samples.
 
         Parameters
         ----------
@@ -80,6 +84,8 @@ class GramClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         self.center_ = values.mean(axis=0)
         Z = values - self.center_
+        self.scale_ = float(np.sqrt(np.square(Z).mean())) or 1.0
+        Z /= self.scale_
         classifier = ShrunkenLDA() if self.classifier is None else self.classifier
         fitted: Any = classifier.fit(Z @ Z.T, codes, len(self.classes_), n_features=Z.shape[1])
         self.coef_, self.intercept_ = Z.T @ fitted.dual, fitted.intercept
@@ -117,7 +123,8 @@ class GramClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _decisions(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self)
         values = validate_data(self, X, dtype=np.float64, reset=False)
-        decisions: NDArray[np.float64] = (values - self.center_) @ self.coef_ + self.intercept_
+        decisions: NDArray[np.float64] = (values - self.center_) / self.scale_ @ self.coef_
+        decisions += self.intercept_
         return decisions
 
 
