@@ -39,7 +39,7 @@ import bitsieve
 from bitsieve import AutoSelector, KernelRidgeClassifier, ModelSearchCV
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
-SETS = ("sonar", "gravier", "vehicle")
+SETS = ("sonar", "ionosphere", "gravier")
 SEED = 0
 FIELDS = ("set", "method", "fold", "error", "inner", "seconds", "models", "model")
 
