@@ -296,6 +296,52 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         _core.gate_gradients,
         GATED | {"rows": ROWS, "gradient": ROW_GATES["gradient"]},
     ),
+    "add_gate_gradients": (
+        copied(_core.add_gate_gradients),
+        GATED
+        | {
+            "rows": ROWS,
+            "gradient": np.ones((P, 1, 3), np.float32),
+            "slopes": np.ones(P, np.float32),
+            "out": np.zeros(P, np.float32),
+        },
+    ),
+    "normal_penalty": (
+        _core.normal_penalty,
+        {"mu": np.zeros(P, np.float32), "sigma": 0.5, "weight": 0.1},
+    ),
+    "open_columns": (
+        _core.open_columns,
+        {
+            "gates": np.linspace(0, 1, P, dtype=np.float32),
+            "X": X.astype(np.float32),
+            "samples": TEST,
+            "most": P,
+        },
+    ),
+    "gate_noise": (
+        _core.gate_noise,
+        {"key": 1, "lane": 2, "table": np.zeros(2**16, np.float32), "n": 9},
+    ),
+    "normal_gates": (
+        _core.normal_gates,
+        {
+            "key": 1,
+            "lane": 2,
+            "table": np.zeros(2**16, np.float32),
+            "mu": np.zeros(P, np.float32),
+            "sigma": 0.5,
+            "n_draws": 2,
+        },
+    ),
+    "softmax_loss": (
+        _core.softmax_loss,
+        {
+            "outputs": np.zeros((5, 3), np.float32),
+            "codes": np.arange(5) % 3,
+            "weight": np.ones(5, np.float32),
+        },
+    ),
     "gather_columns": (
         _core.gather_columns,
         {"X": X.astype(np.float32), "samples": TEST, "features": ROWS},

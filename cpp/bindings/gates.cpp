@@ -1,8 +1,11 @@
 // The first layer of a network behind gates: its optimiser, and what surrounds its product.
 // Weights, moments and steps are written where they lie: they share their memory with torch.
+#include <numeric>
 #include <optional>
+#include <vector>
 
 #include "bitsieve/gates/row_rule.hpp"
+#include "bitsieve/gates/small_steps.hpp"
 #include "rooms.hpp"
 
 namespace py = pybind11;
@@ -129,6 +132,34 @@ Floats gradients(const Floats& weight, const Codes& rows, const Floats& gradient
   return out;
 }
 
+void add_gradients(const Floats& weight, const Codes& rows, const Floats& gradient,
+                   const Floats& slopes, Floats out) {
+  require(weight.ndim() == 2, "weight must have shape (n_features, n_units)");
+  const RowList list = check_rows(rows, side(weight, 0));
+  require(check_gradient(gradient, list, side(weight, 1)) == 1, "gradient must be of one draw");
+  require(length(slopes) == list.n_rows, "slopes must have one value a row");
+  require(length(out) == side(weight, 0), "out must have one value a feature");
+  const float *w = weight.data(), *g = gradient.data(), *s = slopes.data();
+  float* to = out.mutable_data();
+  const std::size_t n_units = side(weight, 1);
+  const py::gil_scoped_release release;
+  add_gate_gradients(w, n_units, list, g, s, to);
+}
+
+std::pair<double, Floats> of_normal_penalty(const Floats& mu, double sigma, double weight) {
+  const std::size_t n = length(mu);
+  require(std::isfinite(sigma) && sigma > 0, "sigma must be finite and positive");
+  Floats gradient(n);
+  const float* from = mu.data();
+  float* to = gradient.mutable_data();
+  double penalty;
+  {
+    const py::gil_scoped_release release;
+    penalty = normal_penalty(from, n, static_cast<float>(sigma), static_cast<float>(weight), to);
+  }
+  return {penalty, gradient};
+}
+
 Floats gather(const Floats& x, const Lists& samples, const Codes& features) {
   require(x.ndim() == 2, "X must have shape (n_samples, n_features)");
   const std::size_t n = length(samples), m = length(features), p = side(x, 1);
@@ -151,6 +182,71 @@ Floats gather(const Floats& x, const Lists& samples, const Codes& features) {
   return out;
 }
 
+// Returns the open features, their gates of shape (1, n_open), and their columns of the samples.
+py::tuple open_columns(const Floats& gates, const Floats& x, const std::optional<Lists>& samples,
+                       std::size_t most) {
+  const std::size_t p = length(gates);
+  require(x.ndim() == 2 && side(x, 1) == p, "X must have one column a gate");
+  std::vector<std::int32_t> rows(p + 1);
+  std::vector<float> opened(p + 1);
+  const std::size_t m = open_gates(gates.data(), p, most, rows.data(), opened.data());
+  const Codes features(m, rows.data());
+  const Floats values({std::size_t{1}, m}, opened.data());
+  if (!samples) {
+    if (m == p) return py::make_tuple(features, values, x);
+    Lists every(x.shape(0));
+    std::iota(every.mutable_data(), every.mutable_data() + x.shape(0), std::int64_t{0});
+    return py::make_tuple(features, values, gather(x, every, features));
+  }
+  return py::make_tuple(features, values, gather(x, *samples, features));
+}
+
+constexpr std::size_t n_levels = std::size_t{1} << 16;
+
+Floats draw_noise(std::uint64_t key, std::uint64_t lane, const Floats& table, std::size_t n) {
+  require(length(table) == n_levels, "table must have 2^16 values");
+  Floats out(n);
+  const float* from = table.data();
+  float* to = out.mutable_data();
+  const py::gil_scoped_release release;
+  gate_noise(key, lane, from, n, to);
+  return out;
+}
+
+Floats draw_normal_gates(std::uint64_t key, std::uint64_t lane, const Floats& table,
+                         const Floats& mu, double sigma, std::size_t n_draws) {
+  require(length(table) == n_levels, "table must have 2^16 values");
+  const std::size_t n = length(mu);
+  Floats out({n_draws, n});
+  const float *from = table.data(), *at = mu.data();
+  float* to = out.mutable_data();
+  const py::gil_scoped_release release;
+  normal_gates(key, lane, from, at, n, static_cast<float>(sigma), n_draws, to);
+  return out;
+}
+
+std::pair<double, Floats> of_softmax(const Floats& outputs, const Lists& codes,
+                                     const std::optional<Floats>& weight) {
+  require(outputs.ndim() == 2, "outputs must have shape (n_samples, n_classes)");
+  const std::size_t n = side(outputs, 0), n_classes = side(outputs, 1);
+  require(length(codes) == n, "codes must have one value a sample");
+  require(!weight || length(*weight) == n, "weight must have one value a sample");
+  for (std::size_t i = 0; i < n; ++i) {
+    require(codes.data()[i] >= 0 && codes.data()[i] < outputs.shape(1),
+            "codes must lie in [0, n_classes)");
+  }
+  Floats gradient({n, n_classes});
+  const float *from = outputs.data(), *weights = weight ? weight->data() : nullptr;
+  const std::int64_t* code = codes.data();
+  float* to = gradient.mutable_data();
+  double loss;
+  {
+    const py::gil_scoped_release release;
+    loss = softmax_loss(from, code, weights, n, n_classes, to);
+  }
+  return {loss, gradient};
+}
+
 }  // namespace
 
 void register_gates(py::module_& module) {
@@ -167,6 +263,20 @@ void register_gates(py::module_& module) {
              py::arg("gates").noconvert());
   module.def("gate_gradients", &gradients, py::arg("weight").noconvert(),
              py::arg("rows").noconvert(), py::arg("gradient").noconvert());
+  module.def("open_columns", &open_columns, py::arg("gates").noconvert(),
+             py::arg("X").noconvert(), py::arg("samples").noconvert(), py::arg("most"));
+  module.def("gate_noise", &draw_noise, py::arg("key"), py::arg("lane"),
+             py::arg("table").noconvert(), py::arg("n"));
+  module.def("normal_gates", &draw_normal_gates, py::arg("key"), py::arg("lane"),
+             py::arg("table").noconvert(), py::arg("mu").noconvert(), py::arg("sigma"),
+             py::arg("n_draws"));
+  module.def("softmax_loss", &of_softmax, py::arg("outputs").noconvert(),
+             py::arg("codes").noconvert(), py::arg("weight").noconvert());
+  module.def("add_gate_gradients", &add_gradients, py::arg("weight").noconvert(),
+             py::arg("rows").noconvert(), py::arg("gradient").noconvert(),
+             py::arg("slopes").noconvert(), py::arg("out").noconvert());
+  module.def("normal_penalty", &of_normal_penalty, py::arg("mu").noconvert(), py::arg("sigma"),
+             py::arg("weight"));
   module.def("gather_columns", &gather, py::arg("X").noconvert(), py::arg("samples").noconvert(),
              py::arg("features").noconvert());
 }

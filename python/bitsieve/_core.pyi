@@ -158,6 +158,34 @@ def fold_rows(
 def gate_gradients(
     weight: NDArray[np.float32], rows: NDArray[np.int32], gradient: NDArray[np.float32]
 ) -> NDArray[np.float32]: ...
+def add_gate_gradients(
+    weight: NDArray[np.float32],
+    rows: NDArray[np.int32],
+    gradient: NDArray[np.float32],
+    slopes: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None: ...
+def normal_penalty(
+    mu: NDArray[np.float32], sigma: float, weight: float
+) -> tuple[float, NDArray[np.float32]]: ...
+def open_columns(
+    gates: NDArray[np.float32],
+    X: NDArray[np.float32],
+    samples: NDArray[np.int64] | None,
+    most: int,
+) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]]: ...
+def gate_noise(key: int, lane: int, table: NDArray[np.float32], n: int) -> NDArray[np.float32]: ...
+def normal_gates(
+    key: int,
+    lane: int,
+    table: NDArray[np.float32],
+    mu: NDArray[np.float32],
+    sigma: float,
+    n_draws: int,
+) -> NDArray[np.float32]: ...
+def softmax_loss(
+    outputs: NDArray[np.float32], codes: NDArray[np.int64], weight: NDArray[np.float32] | None
+) -> tuple[float, NDArray[np.float32]]: ...
 def gather_columns(
     X: NDArray[np.float32], samples: NDArray[np.int64], features: NDArray[np.int32]
 ) -> NDArray[np.float32]: ...

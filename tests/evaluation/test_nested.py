@@ -22,6 +22,7 @@ from sklearn.feature_selection import (
     RFECV,
     SelectFromModel,
     SelectKBest,
+    SelectorMixin,
     SequentialFeatureSelector,
     VarianceThreshold,
     f_regression,
@@ -681,3 +682,42 @@ def test_groups_reach_recursive_elimination_without_routing(piped: bool) -> None
         selector, GaussianNB(), X, y, groups=groups, cv=3, random_state=0
     )
     assert result.score > 0.8
+
+
+class _FirstTwo(SelectorMixin, KNeighborsClassifier):  # type: ignore[misc]
+    """Selects the first two columns and predicts by them."""
+
+    def fit(self, X: Any, y: Any) -> _FirstTwo:
+        self.n_features_in_ = X.shape[1]
+        self.model_ = KNeighborsClassifier(3).fit(X[:, :2], y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def _get_support_mask(self) -> Any:
+        return np.arange(self.n_features_in_) < 2
+
+    def predict(self, X: Any) -> Any:
+        return self.model_.predict(X[:, :2])
+
+    def predict_proba(self, X: Any) -> Any:
+        return self.model_.predict_proba(X[:, :2])
+
+
+class _WithControl(_FirstTwo):
+    def without_selection(self) -> Any:
+        return KNeighborsClassifier(3)
+
+
+def test_a_selector_that_predicts_itself_says_what_predicts_from_all_features() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    for cls, scaled in ((_FirstTwo, False), (_WithControl, False), (_WithControl, True)):
+        scaler = [StandardScaler()] if scaled else []
+        selector = make_pipeline(*scaler, cls()) if scaled else cls()
+        found = nested_cross_validate(selector, None, X, y, cv=3)
+        few = make_pipeline(*scaler, KNeighborsClassifier(3))
+        np.testing.assert_array_equal(found.scores, cross_val_score(few, X[:, :2], y, cv=3))
+        if cls is _FirstTwo:
+            assert np.isnan(found.full_scores).all()
+            continue
+        full = make_pipeline(*scaler, KNeighborsClassifier(3))
+        np.testing.assert_array_equal(found.full_scores, cross_val_score(full, X, y, cv=3))

@@ -335,3 +335,22 @@ def test_gates_close_on_what_does_not_matter(gate: str, n_rows: int | None) -> N
 
 def test_open_gates_select_all_whatever_the_penalty() -> None:
     assert trained(OpenGates(10), 30.0).support().all()
+
+
+def test_draws_have_the_same_bits_with_and_without_gradients():
+    rng = np.random.default_rng(0)
+    for p in (1, 5, 33):
+        for sigma in (0.3, 0.5, 0.77):
+            gates = GaussianGates(p, sigma)
+            with torch.no_grad():
+                gates.mu.copy_(torch.from_numpy(rng.normal(size=p).astype(np.float32)))
+            for draws in ((1,), (3,), (2, 4)):
+                learning = gates.sample(9, 4, *draws)
+                with torch.no_grad():
+                    drawn = gates.sample(9, 4, *draws)
+                assert learning.requires_grad
+                assert torch.equal(drawn, learning)
+                assert drawn.shape == (*draws, p)
+    with torch.no_grad():
+        gates.mu[2] = float("nan")
+        assert torch.isnan(gates.sample(9, 4, 1)[0, 2])

@@ -76,6 +76,10 @@ def test_few_epochs_still_make_a_path() -> None:
     for epochs in (1, 2, 3):
         model = STGClassifier(2, **{**QUICK, "max_epochs": epochs}).fit(X, y > 0)
         assert model.n_features_ == 2
+        assert model.n_iter_ == 3  # one for each part of the walk
+    for epochs in (8, 13, 20):  # parts of 8 and 13 are rounded up
+        model = STGClassifier(2, **{**QUICK, "max_epochs": epochs}).fit(X, y > 0)
+        assert model.n_iter_ == epochs
 
 
 def test_resumes_on_the_same_bits(tmp_path: Any) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from trainings import make, same  # noqa: E402
+from trainings import PLAIN, make, same  # noqa: E402
 
 import bitsieve  # noqa: E402
 from bitsieve._errors import CheckpointMismatch  # noqa: E402
@@ -23,8 +23,13 @@ from bitsieve.gates.checkpoint import TrainingStore  # noqa: E402
 
 KINDS = (
     {"kind": "stg", "validated": True, "patience": 50},
+    {**PLAIN, "validated": True, "patience": 50},
     {"kind": "pefs", "optimizer": "sgd"},
 )
+
+
+def test_both_ways_to_gradients_are_among_them():
+    assert [make(**options)._learner.plain is not None for options in KINDS] == [False, True, False]
 
 
 def test_a_state_within_an_epoch_goes_on():
@@ -88,6 +93,7 @@ def interrupt_at(training, place, count):
 PLACES = (
     (lambda t: t.gates, "sample", "before"),
     (lambda t: t.loss, "of_draws", "after"),
+    (lambda t: t.loss, "gradient", "after"),
     (lambda t: t._optimizer, "step", "before"),
     (lambda t: t._optimizer, "step", "after"),
     (lambda t: t.gates, "learn", "after"),
@@ -118,22 +124,24 @@ def test_ctrl_c_anywhere_and_on_it_goes(tmp_path):
 
 
 def test_an_interrupt_waits_for_the_end_of_the_step():
-    training = make()
-    interrupt_at(training, (lambda t: t._optimizer, "step", "before"), 5)
-    with pytest.raises(KeyboardInterrupt):
-        training.run(4)
-    same(training, make().run(max_steps=5))
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    for options in ({}, PLAIN):
+        training = make(**options)
+        interrupt_at(training, (lambda t: t._optimizer, "step", "before"), 5)
+        with pytest.raises(KeyboardInterrupt):
+            training.run(4)
+        same(training, make(**options).run(max_steps=5))
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_ctrl_c_leaves_the_best_epoch():
-    training = make(validated=True, patience=100, learning_rate=0.3)
-    interrupt_at(training, (lambda t: t.gates, "sample", "before"), 62)
-    with pytest.raises(KeyboardInterrupt):
-        training.run(100)
-    assert training.epoch == 20
-    best = min(training.history["validation_loss"])
-    assert training.loss_of(training.validation) == best
+    for options in ({}, PLAIN):
+        training = make(**options, validated=True, patience=100, learning_rate=0.3)
+        interrupt_at(training, (lambda t: t.gates, "sample", "before"), 62)
+        with pytest.raises(KeyboardInterrupt):
+            training.run(100)
+        assert training.epoch == 20
+        best = min(training.history["validation_loss"])
+        assert training.loss_of(training.validation) == best
 
 
 def test_an_error_within_a_step_leaves_the_last_file(tmp_path, monkeypatch):
@@ -242,6 +250,30 @@ def test_what_a_callback_ended_has_ended(tmp_path):
     assert seen == [1, 2, 3, 4]
 
 
+def test_an_error_within_a_plain_step_leaves_the_last_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_PERIOD", 0.0)
+    monkeypatch.setattr(module, "_SHARE", 0.0)
+    training = make(**PLAIN)
+    inner, calls = training.loss.gradient, []
+
+    def gradient(*args):
+        calls.append(1)
+        if len(calls) == 5:  # rows have been brought up to date by now
+            raise RuntimeError("out of memory")
+        return inner(*args)
+
+    training.loss.gradient = gradient
+    with pytest.raises(RuntimeError, match="out of memory"):
+        training.run(4, store=TrainingStore(tmp_path, {}))
+    resumed = make(**PLAIN)
+    assert TrainingStore(tmp_path, {}).restore(resumed)
+    assert resumed.step == 4
+    whole = make(**PLAIN).run(4)
+    same(resumed.run(max_epochs=4), whole)
+    training.loss.gradient = inner  # nor does it hinder the training itself
+    same(training.run(max_epochs=4), whole)
+
+
 def test_a_full_disk_is_told_once_and_the_training_goes_on(tmp_path, monkeypatch):
     def full(path, content):
         raise OSError(28, "No space left on device", str(path))
@@ -292,10 +324,10 @@ def test_about_a_second_between_two_writings(tmp_path, monkeypatch):
 _KILLED = """
 import os, signal, sys
 sys.path.insert(0, {here!r})
-from trainings import make
+from trainings import PLAIN, make
 from bitsieve.gates import checkpoint
 checkpoint._PERIOD = checkpoint._SHARE = 0.0
-training = make(validated=True, patience=50)
+training = make(**{options}, validated=True, patience=50)
 store = checkpoint.TrainingStore({directory!r}, {{}})
 store.restore(training)
 last, step = training.step + 4, training._step
@@ -311,8 +343,11 @@ print("ended")
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
-def test_killed_again_and_again(tmp_path):
-    source = _KILLED.format(here=str(Path(__file__).parent), directory=str(tmp_path))
+@pytest.mark.parametrize("options", [{}, PLAIN], ids=["autograd", "plain"])
+def test_killed_again_and_again(tmp_path, options):
+    source = _KILLED.format(
+        here=str(Path(__file__).parent), directory=str(tmp_path), options=options
+    )
     environment = {**os.environ, "PYTHONPATH": str(Path(bitsieve.__file__).parent.parent)}
     for _ in range(10):
         done = subprocess.run(
@@ -322,6 +357,6 @@ def test_killed_again_and_again(tmp_path):
             break
         assert done.returncode == -signal.SIGKILL, done.stderr
     assert done.stdout == "ended\n"
-    resumed = make(validated=True, patience=50)
+    resumed = make(**options, validated=True, patience=50)
     assert TrainingStore(tmp_path, {}).restore(resumed)
-    same(resumed.run(max_epochs=4), make(validated=True, patience=50).run(4))
+    same(resumed.run(max_epochs=4), make(**options, validated=True, patience=50).run(4))

@@ -11,7 +11,7 @@ from each import each
 
 torch = pytest.importorskip("torch")
 
-from trainings import make, same, samples  # noqa: E402
+from trainings import PLAIN, make, same, samples  # noqa: E402
 
 from bitsieve._random import Random, Stream  # noqa: E402
 from bitsieve.gates.samples import Samples, batch_bounds  # noqa: E402
@@ -156,14 +156,16 @@ def test_history_has_a_row_an_epoch():
 
 
 def test_same_seed_same_bits_and_another_seed_others():
-    for kind in ("stg", "pefs"):
-        one, other = make(kind=kind, validated=True).run(4), make(kind=kind, validated=True).run(4)
+    for options in ({"kind": "stg"}, {"kind": "pefs"}, PLAIN):
+        one, other = (make(**options, validated=True).run(4) for _ in range(2))
         same(one, other)
-        assert make(kind=kind, key=4).run(4).history["loss"] != one.history["loss"]
+        assert make(**options, key=4).run(4).history["loss"] != one.history["loss"]
 
 
 def test_runs_one_after_the_other_are_one_run():
-    same(make(validated=True).run(2).run(3), make(validated=True).run(5))
+    for options in ({}, PLAIN):
+        whole = make(**options, validated=True).run(5)
+        same(make(**options, validated=True).run(2).run(3), whole)
 
 
 def test_limits_of_epochs_and_steps():
@@ -283,13 +285,14 @@ def test_another_weight_of_the_penalty_begins_early_stopping_anew():
     assert training.best_epoch > ended
 
 
-@each("kind, what", [("stg", "loss"), ("pefs", "loss")])
-def test_a_loss_that_is_not_finite_says_where_and_what_to_try(kind, what):
-    training = make(kind=kind, learning_rate=1e30, optimizer="sgd", batch_norm=False)
+@each("options", [{"kind": "stg"}, {"kind": "pefs"}, PLAIN])
+def test_a_loss_that_is_not_finite_says_where_and_what_to_try(options):
+    options = {"batch_norm": False, **options}
+    training = make(learning_rate=1e30, optimizer="sgd", **options)
     with pytest.raises(ValueError, match=r"is (nan|inf|-inf) at step") as caught:
         training.run(50)
     text = str(caught.value)
-    assert f"the {what} " in text
+    assert "the loss " in text
     assert "lower learning_rate (it is 1e+30)" in text
     assert "standardize=True" in text
     # On the processor nothing moves after it: the step named is the next one.
@@ -309,6 +312,17 @@ def test_the_first_bad_step_is_named():
     with pytest.raises(ValueError, match=r"the loss is nan at step 8 \(epoch 3\)"):
         training.run(50)
     assert len(calls) == 8
+
+
+def test_the_first_bad_plain_step_is_named_and_moves_nothing():
+    training, good = make(**PLAIN), make(**PLAIN).run(max_steps=7)
+    training.run(max_steps=7)
+    training.samples.x[:] = float("nan")
+    with pytest.raises(ValueError, match=r"the loss is nan at step 8 \(epoch 3\)"):
+        training.run(50)
+    for module, other in ((training.gates, good.gates), (training.network.rest, good.network.rest)):
+        for one, expected in zip(module.parameters(), other.parameters(), strict=True):
+            assert torch.equal(one, expected)
 
 
 def test_a_device_is_asked_seldom_and_names_the_same_step(monkeypatch):

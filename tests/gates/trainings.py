@@ -15,6 +15,9 @@ from bitsieve.gates.training import Samples, Settings, Training
 
 N_FEATURES = 6
 
+#: What makes a training one whose gradients are written out: ``step.py``.
+PLAIN: dict[str, Any] = {"n_draws": 1, "batch_norm": False, "dropout": 0.0}
+
 
 def samples(n: int, seed: int, weighted: bool = False) -> Samples:
     """Two of six features tell the class."""

@@ -21,24 +21,41 @@ void fold_rows(const float* weight, std::size_t n_columns, RowList list, const f
   }
 }
 
+namespace {
+
+// The same sums whatever the instruction set.
+float dot_of_rows(const float* w, const float* g, std::size_t n) {
+  constexpr std::size_t lanes = 16;
+  float sums[lanes] = {};
+  std::size_t j = 0;
+  for (; j + lanes <= n; j += lanes) {
+    for (std::size_t l = 0; l < lanes; ++l) sums[l] += w[j + l] * g[j + l];
+  }
+  for (std::size_t l = 0; j + l < n; ++l) sums[l] += w[j + l] * g[j + l];
+  for (std::size_t half = lanes / 2; half > 0; half /= 2) {
+    for (std::size_t l = 0; l < half; ++l) sums[l] += sums[l + half];
+  }
+  return sums[0];
+}
+
+}  // namespace
+
 void gate_gradients(const float* weight, std::size_t n_columns, RowList list, const float* gradient,
                     std::size_t n_draws, float* out) {
-  constexpr std::size_t lanes = 16;  // the same sums whatever the instruction set
   for (std::size_t i = 0; i < list.n_rows; ++i) {
     const float* w = weight + static_cast<std::size_t>(list.rows[i]) * n_columns;
     for (std::size_t k = 0; k < n_draws; ++k) {
-      const float* g = gradient + (i * n_draws + k) * n_columns;
-      float sums[lanes] = {};
-      std::size_t j = 0;
-      for (; j + lanes <= n_columns; j += lanes) {
-        for (std::size_t l = 0; l < lanes; ++l) sums[l] += w[j + l] * g[j + l];
-      }
-      for (std::size_t l = 0; j + l < n_columns; ++l) sums[l] += w[j + l] * g[j + l];
-      for (std::size_t half = lanes / 2; half > 0; half /= 2) {
-        for (std::size_t l = 0; l < half; ++l) sums[l] += sums[l + half];
-      }
-      out[k * list.n_rows + i] = sums[0];
+      out[k * list.n_rows + i] = dot_of_rows(w, gradient + (i * n_draws + k) * n_columns, n_columns);
     }
+  }
+}
+
+void add_gate_gradients(const float* weight, std::size_t n_columns, RowList list,
+                        const float* gradient, const float* slopes, float* out) {
+  for (std::size_t i = 0; i < list.n_rows; ++i) {
+    const auto row = static_cast<std::size_t>(list.rows[i]);
+    out[row] += slopes[i] * dot_of_rows(weight + row * n_columns, gradient + i * n_columns,
+                                        n_columns);
   }
 }
 

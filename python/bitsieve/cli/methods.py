@@ -522,7 +522,7 @@ METHODS = (
     ),
     Method(
         name="stg",
-        does="trains a network behind stochastic gates, whose number costs",
+        does="trains a network behind stochastic gates, with a penalty on open ones",
         selector="STGClassifier",
         predicts=True,
         options={
@@ -536,7 +536,7 @@ METHODS = (
                 ("max-iter", *_LIMITS), "--max-epochs says how long it trains"
             ),
             "parsimony": "--size-rule one-standard-error prefers small panels",
-            "eps": "--lam is what a feature costs",
+            "eps": "--lam is the weight of its penalty",
         },
     ),
     Method(
@@ -551,7 +551,7 @@ METHODS = (
             **dict.fromkeys(("max-epochs", *_LIMITS), "--max-iter says how long it trains"),
             "parsimony": "--eps prefers small panels",
             "size-rule": "--eps prefers small panels",
-            "lam": "--eps is what a feature costs",
+            "lam": "--eps is the weight of its penalty",
             "gate": "its masks are Bernoulli's",
         },
     ),

@@ -147,7 +147,7 @@ def size_of(text: str) -> int | tuple[int, int]:
 
 
 def lam_of(text: str) -> float | Literal["auto"]:
-    """Return what a feature costs, or that a range of costs is walked through.
+    """Return the weight of the penalty on open gates, or that a range of weights is walked through.
 
     Raises
     ------
@@ -561,9 +561,9 @@ Lam = Annotated[
     str | None,
     typer.Option(
         metavar="NUMBER",
-        help="What an open gate costs, in units of the loss, such as 0.1, or auto: from little to "
-        "much, and the size that does best on a validation part is taken. auto if not given (only "
-        "stg).",
+        help="Weight of the penalty on open gates, in units of the loss, such as 0.1, or auto: "
+        "from little to much, and the size that does best on a validation part is taken. auto if "
+        "not given (only stg).",
         rich_help_panel=_OF_NETWORKS,
     ),
 ]

@@ -111,19 +111,17 @@ class Procedure:
         if beside:
             alternatives = score_alternatives(fitted, scorer, X_test, y_test, methods)
         full, full_predicted = float("nan"), None
-        if itself:
-            name = full_set_of(list(alternatives))
-            if name is not None:
-                full, full_predicted = (
-                    alternatives[name].score,
-                    alternatives[name].outputs.predicted,
-                )
-        elif beside:
-            everything = with_seed(clone(self.estimator), seed)
-            preparation = without_selection(self.selector)
-            if preparation is not None:
-                everything = Pipeline([*preparation.steps, ("estimator", everything)])
-            everything.fit(X_train, y_train)
+        name = full_set_of(list(alternatives)) if itself else None
+        if name is not None:
+            full, full_predicted = alternatives[name].score, alternatives[name].outputs.predicted
+        everything = self._of_all_features(fitted, seed) if beside and name is None else None
+        if everything is not None:
+            params = (
+                {}
+                if groups is None or not itself
+                else group_params(everything, take_rows(groups, train))
+            )
+            everything.fit(X_train, y_train, **params)
             full_outputs = outputs_of(everything, X_test, methods)
             full = score_of(scorer, everything, full_outputs, X_test, y_test)
             full_predicted = full_outputs.predicted
@@ -155,6 +153,18 @@ class Procedure:
             claimed_by=claimed_by if isinstance(claimed_by, str) else None,
             alternatives=alternatives,
         )
+
+    def _of_all_features(self, fitted: Any, seed: int) -> Any:
+        """Return an unfitted predictor with all features, None where there is none."""
+        if self.estimator is not None:
+            everything = with_seed(clone(self.estimator), seed)
+        else:
+            make = getattr(steps_of(fitted)[-1][1], "without_selection", None)
+            everything = None if make is None else make()
+        preparation = without_selection(self.selector)
+        if everything is None or preparation is None:
+            return everything
+        return Pipeline([*preparation.steps, ("estimator", everything)])
 
 
 def _early(steps: list[tuple[str, Any]]) -> int | None:

@@ -79,7 +79,8 @@ def nested_cross_validate(
         it wraps none and predicts. If the fitted selector has ``alternatives_``, a mapping of
         names to fitted predictors (with ``predict`` and a boolean ``support``), each of them is
         scored on the same test parts; for a selector that predicts itself "all features: chosen",
-        or the first that begins with "all features", stands for all features.
+        or the first that begins with "all features", stands for all features, and else what its
+        ``without_selection()``, if it has one, returns: an unfitted estimator.
     X : array-like or DataFrame of shape (n_samples, n_features)
         The features.
     y : array-like of shape (n_samples,)

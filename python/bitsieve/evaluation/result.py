@@ -43,7 +43,7 @@ class NestedResult:
         Score of the selected features on each outer test part; greater is better.
     full_scores : float64 array of shape (n_folds,)
         The same estimator with all features, same folds. For a selector that predicts itself, its
-        alternative of all features; NaN where it has none.
+        alternative of all features, or itself without selection; NaN where it has neither.
     chance_scores : float64 array of shape (n_folds,)
         ``DummyClassifier("prior")`` or ``DummyRegressor()``, same folds.
     observed_scores, remeasured_scores : float64 arrays of shape (n_folds,)

@@ -2,10 +2,11 @@
 
 ::
 
-    stg.py, cox.py, pefs.py    the estimators, on _base.py
+    stg.py, cox.py, pefs.py    the estimators, on _base.py and, to predict, _prediction.py
         |-- problem.py      the samples of a fit, and trainings over them; holdout.py: validation
         |-- path.py         from many features to few, warm
-        |-- training.py     the loop: steps, epochs, history, state
+        |-- training.py     the loop: epochs, limits, history; settings.py, state.py
+        |     |-- learner.py              a step; step.py: of the standard case, without autograd
         |     |-- gate.py, bernoulli.py   what multiplies the features, and how it learns
         |     |     |-- noise.py          their random numbers
         |     |-- network.py              the layers behind it

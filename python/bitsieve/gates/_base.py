@@ -36,7 +36,8 @@ from bitsieve.data.groups import group_codes
 from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.filters.positions import positions_of_scores
 from bitsieve.gates._found import Found, Interrupted
-from bitsieve.gates.device import check_device, n_threads, torch_for
+from bitsieve.gates._prediction import NetworkPrediction
+from bitsieve.gates.device import check_device, n_threads
 from bitsieve.gates.gate import FeatureGates
 from bitsieve.gates.holdout import holdout
 from bitsieve.gates.losses import Loss
@@ -47,10 +48,9 @@ from bitsieve.gates.training import Settings, Training
 __all__ = ["Found", "GatedEstimator"]
 
 _STEPS = 3000  # of a training whose max_epochs is None, at least
-_BATCH = 4096  # samples predicted at a time
 
 
-class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class GatedEstimator(NetworkPrediction, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """A network behind gates, fitted and asked as a scikit-learn estimator.
 
     Expects the parameters ``hidden_layer_sizes, activation, dropout, batch_norm, max_epochs,
@@ -372,36 +372,6 @@ class GatedEstimator(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     # -- asking ------------------------------------------------------------------------------------
-
-    def _outputs(self, X: Any) -> NDArray[Any]:
-        """Return the outputs of the network, float64 of shape (n_samples, n_outputs)."""
-        check_is_fitted(self, "support_")
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        if self._constant is not None:
-            return np.tile(self._constant, (len(X), 1))
-        kept = self.support_ if self._narrow else np.ones(X.shape[1], dtype=bool)
-        # What learnt on a GPU predicts without one too.
-        device = check_device("cpu" if self.device == "cpu" else "auto")
-        scale = self._scale.of(kept)
-        outputs = np.empty((len(X), self._n_outputs))
-        with torch_for(device, n_threads(self.n_jobs)), torch.no_grad():
-            # In float64 no output depends on the samples beside it; a user's module stays as it is.
-            dtype = torch.float64 if self.body is None else torch.float32
-            network = self._network(int(kept.sum())).to(device, dtype)
-            z = torch.from_numpy(self.gates_[kept].astype(np.float32)).to(device, dtype)[None]
-            for first in range(0, len(X), _BATCH):
-                rows = slice(first, first + _BATCH)
-                x = scale.apply(X[rows][:, kept]).to(device, dtype)
-                outputs[rows] = network(x, z)[0].cpu().numpy()
-        return outputs
-
-    def _network(self, n_features: int) -> torch.nn.Module:
-        """Build the network that predicts."""
-        network = self._architecture(self._n_outputs).build(n_features, 0)
-        network.load_state_dict(
-            {name: torch.from_numpy(np.array(value)) for name, value in self._state.items()}
-        )
-        return network.eval()
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")

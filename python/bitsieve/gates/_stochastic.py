@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from sklearn.base import clone
+
 from bitsieve._checks import check_choice, check_int, check_number
 from bitsieve.data import Table
 from bitsieve.gates._base import Found, GatedEstimator
@@ -84,6 +86,13 @@ class StochasticGates(GatedEstimator):
         self.resume = resume
         self.progress = progress
         self.random_state = random_state
+
+    def without_selection(self) -> Any:
+        """Return an unfitted copy without gates: the same network behind all features.
+
+        Nested cross-validation scores it beside the selection.
+        """
+        return clone(self).set_params(gate="none", n_features_to_select=None, lam=0.0)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

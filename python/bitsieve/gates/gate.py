@@ -24,8 +24,9 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import hardtanh
 
+from bitsieve import _core
 from bitsieve._checks import check_int, check_number
-from bitsieve.gates.noise import noise
+from bitsieve.gates.noise import noise, quantiles
 
 __all__ = ["GATES", "FeatureGates", "GaussianGates", "HardConcreteGates", "L1Gates", "OpenGates"]
 
@@ -85,6 +86,14 @@ class FeatureGates(torch.nn.Module):
     def penalty(self, weight: float) -> torch.Tensor | None:
         """Return what is added to the loss, a scalar; None where nothing is."""
         return None
+
+    def slope(self, z: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the derivative by the parameter of drawn gates in (0, 1]."""
+        raise NotImplementedError(f"{type(self).__name__} leaves its gradient to autograd")
+
+    def penalty_gradient(self, weight: float) -> tuple[float, torch.Tensor]:
+        """Return the penalty, and its gradient by the parameter."""
+        raise NotImplementedError(f"{type(self).__name__} leaves its gradient to autograd")
 
     def learn(self, masks: torch.Tensor, losses: torch.Tensor, n_draws: int) -> None:
         """Do what gradients do not: called after the optimiser's step with the loss of each draw.
@@ -194,9 +203,16 @@ class GaussianGates(FeatureGates):
     def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
         """See :class:`FeatureGates`."""
         shape = _shape(n_draws, n_rows, self.n_features)
-        eps = noise("normal", key, step, shape, self.mu.device)
+        mu = self.mu
+        if mu.is_cpu and mu.dtype == torch.float32 and not torch.is_grad_enabled():
+            # The same bits, in one call.
+            n_draws *= n_rows or 1
+            table, at = quantiles("normal"), mu.detach().numpy()
+            z = torch.from_numpy(_core.normal_gates(key, step, table, at, self.sigma, n_draws))
+            return z if n_rows is None else z.view(shape)
+        eps = noise("normal", key, step, shape, mu.device)
         # Not clamp: its gradient at 0 itself is 1, and a closed gate must have none.
-        return hardtanh(torch.add(self.mu + 0.5, eps, alpha=self.sigma), 0.0, 1.0)
+        return hardtanh((mu + 0.5) + eps.mul_(self.sigma), 0.0, 1.0)
 
     def value(self) -> torch.Tensor:
         """See :class:`FeatureGates`."""
@@ -231,6 +247,15 @@ class GaussianGates(FeatureGates):
     def penalty(self, weight: float) -> torch.Tensor | None:
         """Return weight times the expected number of open gates."""
         return weight * self.open_probability().sum()
+
+    def slope(self, z: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the derivative by mu of drawn gates that are open; 0 where full."""
+        return (z < 1.0).astype(np.float32)
+
+    def penalty_gradient(self, weight: float) -> tuple[float, torch.Tensor]:
+        """Return the penalty and its gradient by mu."""
+        penalty, gradient = _core.normal_penalty(self.mu.detach().numpy(), self.sigma, weight)
+        return penalty, torch.from_numpy(gradient)
 
 
 class HardConcreteGates(FeatureGates):
@@ -313,6 +338,18 @@ class HardConcreteGates(FeatureGates):
     def penalty(self, weight: float) -> torch.Tensor | None:
         """Return weight times the expected number of open gates."""
         return weight * self.open_probability().sum()
+
+    def slope(self, z: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the derivative by log alpha of drawn gates that are open; 0 where full."""
+        width = self.zeta - self.gamma
+        s = (z - self.gamma) / width
+        found: NDArray[np.float32] = s * (1.0 - s) * (z < 1.0) * np.float32(width / self.beta)
+        return found
+
+    def penalty_gradient(self, weight: float) -> tuple[float, torch.Tensor]:
+        """Return the penalty and its gradient by log alpha."""
+        is_open = self.open_probability()
+        return weight * float(is_open.sum()), is_open * (1.0 - is_open) * weight
 
 
 class L1Gates(FeatureGates):

@@ -1,4 +1,4 @@
-"""The optimiser of a training: the first layer's rows when their gates open, torch for the rest."""
+"""The optimiser of a training: the first layer's rows when their gates open, and the rest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bitsieve.gates.gate import FeatureGates
 from bitsieve.gates.network import GatedMLP
-from bitsieve.gates.optimizer import Optimizer, TorchOptimizer
+from bitsieve.gates.optimizer import Optimizer, RuleOptimizer, TorchOptimizer
 from bitsieve.gates.rows import LazyRows
 
 __all__ = ["LazyOptimizer", "make_optimizer"]
@@ -106,21 +106,20 @@ def make_optimizer(gates: FeatureGates, network: torch.nn.Module, settings: Rate
         )
         network.rows = rows
     others = [p for p in network.parameters() if rows is None or p is not rows.parameter]
-    groups: list[dict[str, Any]] = []
-    if others:
-        groups.append(
-            {
-                "params": others,
-                "lr": settings.learning_rate,
-                "weight_decay": settings.weight_decay,
-            }
-        )
-    if list(gates.parameters()):
-        groups.append({"params": list(gates.parameters()), "lr": settings.gate_learning_rate})
-    fused = all(p.is_floating_point() for group in groups for p in group["params"])
-    rest = TorchOptimizer(
-        torch.optim.Adam(groups, fused=fused)
+    groups = [
+        (others, settings.learning_rate, settings.weight_decay),
+        (list(gates.parameters()), settings.gate_learning_rate, 0.0),
+    ]
+    if rows is not None:
+        return LazyOptimizer(rows, RuleOptimizer(groups, settings.optimizer), gates)
+    named: list[dict[str, Any]] = [
+        {"params": parameters, "lr": rate, "weight_decay": decay}
+        for parameters, rate, decay in groups
+        if parameters
+    ]
+    fused = all(p.is_floating_point() for group in named for p in group["params"])
+    return TorchOptimizer(
+        torch.optim.Adam(named, fused=fused)
         if settings.optimizer == "adam"
-        else torch.optim.SGD(groups, fused=fused)
+        else torch.optim.SGD(named, fused=fused)
     )
-    return rest if rows is None else LazyOptimizer(rows, rest, gates)

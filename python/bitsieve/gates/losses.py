@@ -6,6 +6,7 @@ from abc import abstractmethod
 
 import torch
 
+from bitsieve import _core
 from bitsieve._checks import check_choice
 
 __all__ = ["TIES", "CoxPartialLikelihood", "CrossEntropy", "Loss", "SquaredError"]
@@ -44,6 +45,15 @@ class Loss:
             Means over the samples, weighted where there are weights; 0 where nothing counts.
         """
 
+    def gradient(
+        self, outputs: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None
+    ) -> tuple[float, torch.Tensor]:
+        """Return the loss of outputs (n_samples, n_outputs), and its gradient by them.
+
+        All of it on the processor.
+        """
+        raise NotImplementedError(f"{type(self).__name__} leaves its gradient to autograd")
+
 
 class CrossEntropy(Loss):
     """Softmax cross-entropy; the target is int64 codes of classes.
@@ -65,10 +75,25 @@ class CrossEntropy(Loss):
         """See :class:`Loss`."""
         log = torch.log_softmax(outputs, dim=-1)
         each = -log.gather(-1, target.expand(outputs.shape[:-1])[..., None])[..., 0]
-        if self.class_weight is not None:
-            of_class = self.class_weight.to(each)[target]
-            weight = of_class if weight is None else weight * of_class
-        return _mean(each, weight)
+        return _mean(each, self._weight(each, target, weight))
+
+    def _weight(
+        self, each: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None
+    ) -> torch.Tensor | None:
+        if self.class_weight is None:
+            return weight
+        of_class = self.class_weight.to(each)[target]
+        return of_class if weight is None else weight * of_class
+
+    def gradient(
+        self, outputs: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None
+    ) -> tuple[float, torch.Tensor]:
+        """See :class:`Loss`: by the softmax, less 1 at the class."""
+        weight = self._weight(outputs, target, weight)
+        loss, gradient = _core.softmax_loss(
+            outputs.numpy(), target.numpy(), None if weight is None else weight.numpy()
+        )
+        return loss, torch.from_numpy(gradient)
 
 
 class SquaredError(Loss):
@@ -81,6 +106,17 @@ class SquaredError(Loss):
     ) -> torch.Tensor:
         """See :class:`Loss`."""
         return _mean((outputs[..., 0] - target).square(), weight)
+
+    def gradient(
+        self, outputs: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None
+    ) -> tuple[float, torch.Tensor]:
+        """See :class:`Loss`."""
+        off = outputs - target[:, None]
+        if weight is None:
+            return float(off.square().mean()), off.mul_(2.0 / len(off))
+        total = weight.sum()
+        share = (weight / torch.where(total > 0, total, torch.ones_like(total)))[:, None]
+        return float((off.square() * share).sum()), off.mul_(2.0 * share)
 
 
 class CoxPartialLikelihood(Loss):

@@ -14,6 +14,7 @@ There is no gradient by x.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from bitsieve import _core
 from bitsieve.gates.rows import LazyRows
 
-__all__ = ["gated_product"]
+__all__ = ["gated_product", "open_columns"]
 
 # Share of open features from which leaving out the others saves less than it costs.
 _WHOLE = 0.95
@@ -119,6 +120,18 @@ class _Product(torch.autograd.Function):
             if of_gates is not None:
                 of_gates.numpy()[:, piece.features] = rows.gate_gradients(piece.features, g)
         return of_gates, None, d.sum(dim=(0, 1)), None, None, None
+
+
+def open_columns(
+    x: torch.Tensor, batch: torch.Tensor | None, gates: torch.Tensor
+) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]]:
+    """Return open features, their gates (1, n_open), and their columns of the batch's rows.
+
+    Gates are those of one draw, (p,). Where nearly all are open, all are taken.
+    """
+    most = max(1, math.ceil(_WHOLE * len(gates)))
+    samples = None if batch is None else batch.numpy()
+    return _core.open_columns(gates.numpy(), x.numpy(), samples, most)
 
 
 def _pieces(gates: NDArray[np.float32], rows: LazyRows, *, is_mask: bool) -> list[_Piece]:

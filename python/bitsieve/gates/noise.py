@@ -15,9 +15,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from bitsieve import _core
 from bitsieve._random import Random, Stream
 
-__all__ = ["PREDICTION_STEP", "noise"]
+__all__ = ["PREDICTION_STEP", "noise", "quantiles"]
 
 #: First step of what is drawn at prediction; no training comes that far.
 PREDICTION_STEP = 2**63
@@ -54,10 +55,20 @@ def noise(
     True
     """
     n = math.prod(shape)
+    if device.type == "cpu":
+        table = quantiles(distribution)
+        return torch.from_numpy(_core.gate_noise(key, step, table, n)).view(shape)
     words = Random(key, Stream.gates, lane=step).words(-(-n // 4))
     levels = torch.from_numpy(words.view(np.int16)[:n]).to(device)
     number = levels.int().add_(_LEVELS // 2)  # torch has no arithmetic of uint16
     return _quantiles(distribution, device).index_select(0, number).view(shape)
+
+
+@lru_cache(maxsize=2)
+def quantiles(distribution: str) -> NDArray[np.float32]:
+    """Return the quantiles of a distribution, ascending, as an array."""
+    found: NDArray[np.float32] = _quantiles(distribution, torch.device("cpu")).numpy()
+    return found
 
 
 @lru_cache(maxsize=8)

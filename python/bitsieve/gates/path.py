@@ -278,7 +278,8 @@ def follow(
     -------
     Found
     """
-    settled, walked = _epochs(problem, SETTLED), _epochs(problem, WALKED)
+    settled, walked, tuned = (_epochs(problem, share) for share in (SETTLED, WALKED, TUNED))
+    walked = max(1, min(walked, problem.max_epochs - settled - tuned))  # rounding adds no epoch
 
     def to_size(m: int, phase: str, hold_out: bool) -> Found:
         begin = Walk(problem, phase, settled, hold_out=hold_out).run(narrow=narrow)

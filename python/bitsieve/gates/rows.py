@@ -16,10 +16,9 @@ import torch
 from numpy.typing import NDArray
 
 from bitsieve import _core
+from bitsieve.gates.optimizer import make_rule
 
 __all__ = ["LazyRows"]
-
-_BETAS = (0.9, 0.999)
 
 
 class LazyRows:
@@ -63,8 +62,7 @@ class LazyRows:
         self._make_rule()
 
     def _make_rule(self) -> None:
-        optimizer, rate, decay = self._options
-        self._rule = _core.RowRule(rate, decay, betas=_BETAS if optimizer == "adam" else None)
+        self._rule = make_rule(*self._options)
         self.all = np.arange(len(self.last), dtype=np.int32)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -96,6 +94,16 @@ class LazyRows:
         """Return gradients of the gates from those of :meth:`fold`: shape (n_draws, n_rows)."""
         return _core.gate_gradients(self.weight, features, gradient)
 
+    def add_gate_gradients(
+        self,
+        features: NDArray[np.int32],
+        gradient: NDArray[np.float32],
+        slopes: NDArray[np.float32],
+        out: NDArray[np.float32],
+    ) -> None:
+        """Add gradients of the gates of one draw, times slopes (n_rows,), to ``out[features]``."""
+        _core.add_gate_gradients(self.weight, features, gradient, slopes, out)
+
     def take(
         self,
         features: NDArray[np.int32],
@@ -111,7 +119,13 @@ class LazyRows:
         self.parameter.grad = None
 
     def learn(self) -> None:
-        """Make a step by the gradients there are; the other rows owe it."""
+        """Make a step by the gradients there are; the other rows owe it.
+
+        As with torch's optimisers, weights that are frozen (``requires_grad``) stay as they are.
+        """
+        if not self.parameter.requires_grad:
+            self.forget()
+            return
         pending, gradient = self._pending, self.parameter.grad
         if gradient is not None:
             self.advance(self.all)

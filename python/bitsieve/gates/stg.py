@@ -63,8 +63,10 @@ class STGClassifier(ClassifierTask, ClassifierMixin, StochasticGates):  # type: 
     batch_size : int or None, default 128
         None takes all samples in each step.
     max_epochs : int or None, default None
-        None makes at least 3,000 steps. A walk over lambda leaves the last fifth to the network
-        behind the selected features.
+        Of a training, or of a walk over lambda to a size: it leaves the last fifth to the network
+        behind the selected features, and makes three epochs at least, one for each of its parts.
+        ``lam="auto"`` walks twice, the first time to choose the size, and makes about 1.8 times as
+        many. None makes at least 3,000 steps.
     early_stopping : bool, default False
         End where the loss of a validation part has not become less for ``patience`` epochs, and
         go back to the best epoch. In a walk this is the part behind the selected features.

@@ -11,26 +11,23 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from bitsieve._random import Random, SeedWords, Stream
+from bitsieve._random import Random, Stream
 from bitsieve.gates.best import BestEpoch
 from bitsieve.gates.checkpoint import TrainingStore
-from bitsieve.gates.device import seed, torch_for
+from bitsieve.gates.device import torch_for
 from bitsieve.gates.gate import FeatureGates
 from bitsieve.gates.history import History
 from bitsieve.gates.interrupts import whole
-from bitsieve.gates.lazy import make_optimizer
+from bitsieve.gates.learner import Learner
 from bitsieve.gates.losses import Loss
-from bitsieve.gates.network import outputs_of
 from bitsieve.gates.progress import TrainingBar
 from bitsieve.gates.samples import Samples, batch_bounds
-from bitsieve.gates.weights import all_finite, arrays_of, set_arrays, tensors_of
+from bitsieve.gates.settings import Diverged, Settings
+from bitsieve.gates.state import TrainingState
+from bitsieve.gates.weights import all_finite
 
 __all__ = ["Callback", "Diverged", "Samples", "Settings", "Training"]
 
@@ -41,42 +38,7 @@ _LOOK = 64  # steps, or epochs, after which a device is asked whether numbers ar
 _WEIGHTS_LOOK = 16  # epochs after which the weights are
 
 
-class Diverged(ValueError):
-    """A loss or a weight is NaN or infinite."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a training goes.
-
-    Attributes
-    ----------
-    batch_size : int or None
-        At most so many samples a step; None takes all.
-    optimizer : {"adam", "sgd"}
-    learning_rate, gate_learning_rate : float
-    weight_decay : float
-        Of the network, not of the gates; as L2 penalty.
-    n_draws : int
-        Draws of the gates in a step, whose losses are averaged.
-    patience : int or None
-        Epochs without a better validation loss before it stops. The best epoch's weights and gates
-        are then put back, also where it ends otherwise.
-    noise : {"shared", "sample"}
-        Whether the samples of a batch share a draw of the gates, or each has its own.
-    """
-
-    batch_size: int | None = 128
-    optimizer: str = "adam"
-    learning_rate: float = 1e-3
-    gate_learning_rate: float = 1e-3
-    weight_decay: float = 0.0
-    n_draws: int = 1
-    patience: int | None = None
-    noise: str = "shared"
-
-
-class Training:
+class Training(TrainingState):
     """Gates and a network that learn together.
 
     Parameters
@@ -135,7 +97,6 @@ class Training:
         self.seconds = 0.0
         self.stop_reason: dict[str, object] = {}
         self._weight = weight
-        self._dropout = SeedWords(key, Stream.dropout)
         self._bounds = batch_bounds(len(self.samples), settings.batch_size)
         self._sizes = torch.tensor(
             [end - first for first, end in self._bounds], dtype=torch.float64, device=self.device
@@ -148,9 +109,8 @@ class Training:
         self._is_whole = True  # False within a step
         self._answered = 0  # the last epoch that callbacks were asked about
         self._is_stopped = False  # by a callback, until another run
-        self._optimizer = make_optimizer(self.gates, self.network, settings)
-
-    # -- what there is -------------------------------------------------------------------------
+        self._learner = Learner(self.gates, self.network, self.loss, self.samples, settings, key)
+        self._optimizer = self._learner.optimizer
 
     @property
     def weight(self) -> float:
@@ -335,25 +295,11 @@ class Training:
             self.network.train()
         with whole():
             self._is_whole = False
-            rows, n_draws = self._batch(), self.settings.n_draws
-            seed(self._dropout.one(self.step), self.device)
-            n_rows = None
-            if self.settings.noise == "sample":
-                n_rows = len(self.samples) if rows is None else len(rows)
-            z = self.gates.sample(self.key, self.step, n_draws, n_rows)
-            outputs = outputs_of(self.network, self.samples.x, rows, z)
-            losses = self.loss.of_draws(outputs, *self.samples.told(rows))
-            mean = losses.mean()
-            penalty = self.gates.penalty(self._weight)
-            total = mean if penalty is None else mean + penalty
-            self._optimizer.zero_grad()
-            total.backward()  # type: ignore[no-untyped-call]
-            if self._looks and not math.isfinite(value := total.item()):
+            told = self._learner.gradients(self._batch(), self.step, self._weight)
+            if self._looks and not math.isfinite(value := sum(told.tolist())):
                 raise self._diverged("loss", value, self.step + 1)
-            self._optimizer.step()
-            self.gates.learn(z, losses.detach(), n_draws)
-            told = torch.zeros_like(mean) if penalty is None else penalty
-            self._losses.append(torch.stack([mean.detach(), told.detach()]))
+            self._learner.move()
+            self._losses.append(told)
             self.step += 1
             self._is_whole = True
         if not self._looks and len(self._losses) % _LOOK == 0:
@@ -414,8 +360,6 @@ class Training:
                 self._history.append(row)
             self._rows = []
 
-    # -- divergence ----------------------------------------------------------------------------
-
     def _check_losses(self, losses: torch.Tensor) -> None:
         bad = (~losses.isfinite().all(dim=1)).nonzero()
         if len(bad):
@@ -429,13 +373,7 @@ class Training:
             raise self._diverged("weights", math.nan, self.step)
 
     def _diverged(self, what: str, value: float, step: int) -> Diverged:
-        epoch = -(-step // len(self._bounds))
-        fault = "hold NaN or infinity" if what == "weights" else f"is {value}"
-        rate = self.settings.learning_rate
-        return Diverged(
-            f"the {what} {fault} at step {step:,} (epoch {epoch:,}): lower learning_rate (it is "
-            f"{rate:g}), or bring the features to one scale (standardize=True)"
-        )
+        return Diverged(what, step, len(self._bounds), self.settings.learning_rate, value)
 
     # -- prediction ----------------------------------------------------------------------------
 
@@ -459,60 +397,3 @@ class Training:
     def _loss_of(self, samples: Samples) -> torch.Tensor:
         outputs = self._outputs(samples.x)
         return self.loss.of_draws(outputs[None], samples.target, samples.weight)[0]
-
-    # -- state ---------------------------------------------------------------------------------
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """Return everything a checkpoint holds, as arrays; also in the midst of an epoch."""
-        self._read_rows()
-        self._optimizer.settle()
-        losses = torch.stack(self._losses) if self._losses else torch.zeros(0, 2)
-        parts = {
-            "network": arrays_of(tensors_of(self.network)),
-            "gates": arrays_of(tensors_of(self.gates)),
-            "optimizer": self._optimizer.state(),
-            "history": self._history.state(),
-            "best": self._best.state(),
-        }
-        found: dict[str, NDArray[Any]] = {
-            "key": np.array(self.key, np.uint64),
-            "epoch": np.array(self.epoch, np.int64),
-            "step": np.array(self.step, np.int64),
-            "answered": np.array(self._answered, np.int64),
-            "stopped": np.array(self._is_stopped),
-            "weight": np.array(self._weight, np.float64),
-            "seconds": np.array(self.seconds, np.float64),
-            "losses": losses.cpu().numpy(),
-        }
-        for part, arrays in parts.items():
-            found.update((f"{part}/{name}", array) for name, array in arrays.items())
-        return found
-
-    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on as the one that gave the state.
-
-        Raises
-        ------
-        ValueError, LookupError
-            If it is not one of such a training.
-        """
-
-        def part(name: str) -> dict[str, NDArray[Any]]:
-            start = f"{name}/"
-            return {k[len(start) :]: v for k, v in state.items() if k.startswith(start)}
-
-        if int(state["key"]) != self.key:
-            raise ValueError(f"it is of the seed {int(state['key'])}, expected {self.key}")
-        epoch, step, losses = int(state["epoch"]), int(state["step"]), np.array(state["losses"])
-        if losses.ndim != 2 or step != epoch * len(self._bounds) + len(losses):
-            raise ValueError(f"{step} steps and {epoch} epochs do not belong together")
-        set_arrays(tensors_of(self.network), part("network"))
-        set_arrays(tensors_of(self.gates), part("gates"))
-        self._optimizer.set_state(part("optimizer"))
-        self._history.set_state(part("history"))
-        self._best.set_state(part("best"))
-        self.epoch, self.step, self._answered = epoch, step, int(state["answered"])
-        self._is_stopped = bool(state["stopped"])
-        self._weight, self.seconds = float(state["weight"]), float(state["seconds"])
-        self._losses = list(torch.from_numpy(losses).to(self.device))
-        self._rows, self._order = [], None

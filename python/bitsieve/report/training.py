@@ -29,7 +29,7 @@ class TrainingInfo(NamedTuple):
     n_open : int64 array of shape (n,)
         Features whose gates are open after the epoch.
     weight : float64 array of shape (n,)
-        Weight of the penalty on open gates.
+        Lambda: the weight of the penalty on open gates.
     starts : tuple of int
         Epochs after which another training follows.
     n_selected, n_features : int or None
@@ -115,7 +115,7 @@ def training_info(
 def plot_training(
     info: TrainingInfo, path: str | os.PathLike[str] | None = None, *, dpi: int = 150
 ) -> Figure:
-    """Draw a training: the loss above, the open gates below, the penalty where it changes.
+    """Draw a training: the loss above, the open gates below, lambda where it changes.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def plot_training(
     if walks:
         panels[2].plot(info.epoch, weight, color="#555555", linewidth=1.2, label="lambda")
         panels[2].set_yscale("log")
-        panels[2].set_ylabel("penalty")
+        panels[2].set_ylabel("weight of\nthe penalty")
     for number, axes in enumerate(panels):
         for place, epoch in enumerate(info.starts):
             label = "from here on with fixed gates" if number == place == 0 else None

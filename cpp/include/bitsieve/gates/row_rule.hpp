@@ -59,6 +59,10 @@ void fold_rows(const float* weight, std::size_t n_columns, RowList list, const f
 void gate_gradients(const float* weight, std::size_t n_columns, RowList list, const float* gradient,
                     std::size_t n_draws, float* out);
 
+// out[row i] += slopes[i] sum_j weight[row i][j] * gradient[i * n_columns + j].
+void add_gate_gradients(const float* weight, std::size_t n_columns, RowList list,
+                        const float* gradient, const float* slopes, float* out);
+
 // out[i * n_columns + j] = x[samples[i] * ld + columns[j]].
 void gather_columns(const float* x, std::size_t ld, const std::int64_t* samples,
                     std::size_t n_samples, const std::int32_t* columns, std::size_t n_columns,
