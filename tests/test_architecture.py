@@ -106,6 +106,19 @@ ALLOWED = {
         "filters",
         "fitness",
     },
+    "model_selection": {
+        "_checkpoint",
+        "_checks",
+        "_errors",
+        "_random",
+        "_scorers",
+        "_threads",
+        "data",
+        "estimators",
+        "filters",
+        "fitness",
+        "panels",
+    },
     "selectors": {
         "_checkpoint",
         "_checks",
@@ -164,6 +177,7 @@ ONLY_IN = {
     "matplotlib": {"report"},
     "typer": {"cli"},
     "polars": {"data"},
+    "optuna": {"model_selection"},
 }
 # Packages that a room may not import, and those it may import only inside functions.
 FORBIDDEN = {
@@ -172,7 +186,7 @@ FORBIDDEN = {
 }
 # What one file of such a room may import after all, inside functions.
 EXCUSED = {("bitsieve/search/markov.py", "scipy")}  # a sparse solver; no search needs it
-LAZY = {"matplotlib", "torch", "cupy", "dask", "polars"}
+LAZY = {"matplotlib", "torch", "cupy", "dask", "polars", "optuna"}
 # Names of the top level that need it.
 NEED_TORCH = {name for name, home in bitsieve._NAMES.items() if home == "bitsieve.gates"}
 HAS_TORCH = importlib.util.find_spec("torch") is not None
@@ -381,7 +395,17 @@ def _loaded_by(code: str) -> set[str]:
 
 
 def test_import_is_light() -> None:
-    heavy = {"sklearn", "scipy", "pandas", "matplotlib", "torch", "polars", "joblib", "cupy"}
+    heavy = {
+        "sklearn",
+        "scipy",
+        "pandas",
+        "matplotlib",
+        "torch",
+        "polars",
+        "joblib",
+        "cupy",
+        "optuna",
+    }
     start = time.perf_counter()
     loaded = _loaded_by("import bitsieve")
     print(f"python -c 'import bitsieve': {time.perf_counter() - start:.3f} s")

@@ -99,10 +99,11 @@ def chosen_size(settings: dict[str, Any], X: Floats, y: Any) -> int:
 
 def psms(features: NDArray[np.int64], X: Floats, y: Any, X_test: Floats, y_test: Any) -> float:
     """AUC of the model that particle swarm model selection makes of some features."""
-    from bitsieve.model_selection import ParticleSwarmSearch
+    from bitsieve import ModelSearchCV
 
     columns = np.sort(features)
-    search = ParticleSwarmSearch(selectors=["none"], scoring="roc_auc", random_state=0, n_jobs=1)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    search = ModelSearchCV(selectors=["all"], scoring="roc_auc", cv=folds, random_state=0, n_jobs=1)
     fitted = search.fit(X[:, columns], y)
     return float(roc_auc_score(y_test, fitted.decision_function(X_test[:, columns])))
 

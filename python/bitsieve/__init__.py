@@ -33,6 +33,7 @@ __all__ = [
     "KernelRidgeClassifier",
     "MarkovBlanket",
     "Masks",
+    "ModelSearchCV",
     "MultiSURF",
     "MultiSURFStar",
     "PEFSClassifier",
@@ -64,6 +65,7 @@ __all__ = [
     "fitness",
     "gates",
     "get_isa",
+    "model_selection",
     "panels",
     "report",
     "search",
@@ -91,6 +93,7 @@ _NAMES = {
     "MRMR": "bitsieve.selectors",
     "MarkovBlanket": "bitsieve.selectors",
     "Masks": "bitsieve.masks",
+    "ModelSearchCV": "bitsieve.model_selection",
     "MultiSURF": "bitsieve.selectors",
     "MultiSURFStar": "bitsieve.selectors",
     "PEFSClassifier": "bitsieve.gates",
@@ -128,6 +131,7 @@ if TYPE_CHECKING:
         filters,
         fitness,
         gates,
+        model_selection,
         panels,
         report,
         search,
@@ -145,6 +149,7 @@ if TYPE_CHECKING:
         STGRegressor,
     )
     from bitsieve.masks import Masks
+    from bitsieve.model_selection import ModelSearchCV
     from bitsieve.selectors import (
         CFS,
         FCBF,

@@ -63,6 +63,9 @@ SELECTORS: list[Any] = [
     bitsieve.MRMR(criterion="MIQ", missing="level"),
     bitsieve.MRMR(criterion="FCQ"),
     bitsieve.MRMR(criterion="FCD", redundancy="spearman", threshold=0.0),
+    bitsieve.ModelSearchCV(
+        selectors=["all", "f"], estimators=["lda", "nb", "kridge"], n_iter=1, n_particles=3, cv=2
+    ),
     bitsieve.MultiSURF(),
     bitsieve.MultiSURFStar(),
     bitsieve.RandomSearch(KNeighborsClassifier(1), cv=2, n_repeats=1, max_evaluations=64),

@@ -196,6 +196,14 @@ def test_a_training_part_may_lack_a_class() -> None:
     for model in (RidgeClassifier(), RidgeClassifier(class_weight="balanced")):
         check_equal(model, X, y, cv, masks)
         check_equal(model, X, y > 0, [(alone[:5], order[y == 0]), (order[5:], order[:5])], masks)
+    for kernel in ("linear", "rbf"):
+        for weights in (None, "balanced"):
+            of_kernel = KernelRidgeClassifier(kernel=kernel, class_weight=weights)
+            check_equal(of_kernel, X, y, cv[1:], masks)
+            with pytest.raises(
+                ValueError, match="KernelRidgeClassifier trains on at least 2 class"
+            ):
+                compile(of_kernel, X, y, cv=cv, n_jobs=1)
 
 
 def test_singular_masks_are_sklearns() -> None:
@@ -265,7 +273,8 @@ def test_same_bits_whatever_is_beside_a_mask(isa: str) -> None:
         return
     X, y, _ = data(43, 130)
     masks = np.random.default_rng(2).random((9, 130)) < np.linspace(0.05, 0.95, 9)[:, None]
-    for model in (RidgeClassifier(), RidgeClassifier(class_weight="balanced")):
+    of_kernel = KernelRidgeClassifier(kernel="rbf", gamma=0.01)
+    for model in (RidgeClassifier(), RidgeClassifier(class_weight="balanced"), of_kernel):
         fitness = compile(model, X, y, cv=4, n_jobs=1)
         together = outputs(fitness, masks)[1]
         for m in range(9):

@@ -154,7 +154,7 @@ def _choose(found: Inputs, has_target: bool, n_threads: int) -> Literal["g2", "f
         return "g2"
     if found.discrete.any():
         return "g2"
-    most = max(_ALWAYS, min(_MOST_LEVELS, found.n_samples // 2))
+    most = max(_ALWAYS, min(_MOST_LEVELS, found.n_samples // 10))
     n_levels = _core.encode_levels(found.X, most=most, n_threads=n_threads)[1]
     n_few, n_many = int((n_levels > 1).sum()), int((n_levels < 1).sum())
     return "g2" if n_few and n_few >= n_many else "fisher-z"

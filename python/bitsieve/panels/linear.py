@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from bitsieve import _core
+from bitsieve._checks import check_number
 from bitsieve.panels.gram import (
     ABSENT,
     ROUNDING,
@@ -88,6 +89,11 @@ class ShrunkenLDA:
     that intensity it equals scikit-learn's ``LinearDiscriminantAnalysis(solver="lsqr",
     shrinkage=intensity)``.
 
+    Parameters
+    ----------
+    shrinkage : float or None, default None
+        In [0, 1]: the intensity, in place of Ledoit and Wolf's.
+
     Attributes
     ----------
     name, label : str
@@ -109,6 +115,7 @@ class ShrunkenLDA:
     [True, True, False, False]
     """
 
+    shrinkage: float | None = None
     name: str = "lda"
     label: str = "shrunken LDA"
     is_linear: bool = True
@@ -145,7 +152,10 @@ class ShrunkenLDA:
         near = A[:, codes]
         within = K - near - near.T + B[codes][:, codes]
         # The covariance of one feature is what it is shrunk to.
-        intensity = 1.0 if n_features == 1 else ledoit_wolf_intensity(within, n_features)
+        if self.shrinkage is not None:
+            intensity = check_number("shrinkage", self.shrinkage, 0, 1, closed="both")
+        else:
+            intensity = 1.0 if n_features == 1 else ledoit_wolf_intensity(within, n_features)
         trace, whole = float(within.trace()), float(K.trace())
         mean = (trace if trace > ROUNDING * whole else 0.0) / (n * n_features)
         total = (whole - float(K.sum()) / n) / (n * n_features)
