@@ -59,8 +59,8 @@ TABLE: dict[str, tuple[dict[str, Any], bool, float | None]] = {
 }
 NETWORKS = {"bn_alarm_5000": 0.01, "bn_child_5000": 0.01, "bn_gaussian_1000x300": 0.001}
 #: Sets for --part terms: those of the first line choose a default, those of the second confirm it.
-CHOOSE = ("singh", "gravier", "sonar", "ionosphere", "colon_disc", "madelon")
-CONFIRM = ("chowdary", "west", "khan", "glioma", "breast_w", "mofn_3_7_10")
+CHOOSE = ("sonar", "colon_disc", "singh", "gravier", "ionosphere", "madelon")
+CONFIRM = ("breast_w", "khan", "west", "glioma", "mofn_3_7_10", "chowdary")
 TERMS = ("lm", "mb", "ebm-lm", "ebm-no-gmb", "ebm", "learn")
 SIZES = (5, 20)
 
