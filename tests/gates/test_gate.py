@@ -14,16 +14,11 @@ torch = pytest.importorskip("torch")
 
 from bitsieve.gates import gate as room  # noqa: E402
 from bitsieve.gates.bernoulli import BernoulliMasks  # noqa: E402
-from bitsieve.gates.gate import (  # noqa: E402
-    GATES,
-    FeatureGates,
-    GaussianGates,
-    HardConcreteGates,
-    L1Gates,
-    OpenGates,
-)
+from bitsieve.gates.contract import FeatureGates  # noqa: E402
+from bitsieve.gates.gate import GATES, GaussianGates, HardConcreteGates  # noqa: E402
 from bitsieve.gates.network import GatedMLP, GatedModule  # noqa: E402
 from bitsieve.gates.noise import noise  # noqa: E402
+from bitsieve.gates.noiseless import L1Gates, OpenGates  # noqa: E402
 
 PLACES = [-3.0, -0.9, -0.5, 0.0, 0.2, 0.5, 2.0]
 

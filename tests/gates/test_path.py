@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from bitsieve._random import Random, Stream
 from bitsieve.gates import STGClassifier, STGRegressor, path
 from bitsieve.gates.gate import GaussianGates, HardConcreteGates
-from bitsieve.gates.path import FixedGates
+from bitsieve.gates.noiseless import FixedGates
 from bitsieve.gates.training import Training
 
 QUICK: dict[str, Any] = {

@@ -9,9 +9,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from bitsieve.gates.gate import GaussianGates, HardConcreteGates, L1Gates  # noqa: E402
+from bitsieve.gates.gate import GaussianGates, HardConcreteGates  # noqa: E402
 from bitsieve.gates.losses import CrossEntropy, SquaredError  # noqa: E402
 from bitsieve.gates.network import GatedMLP  # noqa: E402
+from bitsieve.gates.noiseless import L1Gates  # noqa: E402
 from bitsieve.gates.training import Samples, Settings, Training  # noqa: E402
 
 N, P = 300, 40
@@ -51,7 +52,7 @@ def by_autograd(training):
 
 def parameters(training):
     """Everything that learns, brought up to date."""
-    training.settle()
+    training.catch_up()
     modules = {"gates": training.gates, "network": training.network}
     return {
         f"{part}.{name}": tensor.detach().numpy().copy()

@@ -7,8 +7,8 @@
         |-- path.py         from many features to few, warm
         |-- training.py     the loop: epochs, limits, history; settings.py, state.py
         |     |-- learner.py              a step; step.py: of the standard case, without autograd
-        |     |-- gate.py, bernoulli.py   what multiplies the features, and how it learns
-        |     |     |-- noise.py          their random numbers
+        |     |-- contract.py             what gates are: what multiplies features and learns
+        |     |     |-- gate.py, bernoulli.py   with noise (noise.py); noiseless.py: without
         |     |-- network.py              the layers behind it
         |     |     |-- masked_product.py   its first layer, of open features alone
         |     |-- optimizer.py, lazy.py   what moves the weights

@@ -37,8 +37,8 @@ from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuse
 from bitsieve.filters.positions import positions_of_scores
 from bitsieve.gates._found import Found, Interrupted
 from bitsieve.gates._prediction import NetworkPrediction
+from bitsieve.gates.contract import FeatureGates
 from bitsieve.gates.device import check_device, n_threads
-from bitsieve.gates.gate import FeatureGates
 from bitsieve.gates.holdout import holdout
 from bitsieve.gates.losses import Loss
 from bitsieve.gates.network import ACTIVATIONS

@@ -10,7 +10,8 @@ from sklearn.base import clone
 from bitsieve._checks import check_choice, check_int, check_number
 from bitsieve.data import Table
 from bitsieve.gates._base import Found, GatedEstimator
-from bitsieve.gates.gate import GATES, FeatureGates
+from bitsieve.gates.contract import FeatureGates
+from bitsieve.gates.gate import GATES
 from bitsieve.gates.path import follow
 from bitsieve.gates.problem import Problem
 from bitsieve.gates.training import Settings

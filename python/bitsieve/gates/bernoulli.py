@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bitsieve._checks import check_int, check_number
 from bitsieve._random import Random, Stream
-from bitsieve.gates.gate import FeatureGates
+from bitsieve.gates.contract import FeatureGates
 
 __all__ = ["BernoulliMasks", "utility"]
 
@@ -130,7 +130,7 @@ class BernoulliMasks(FeatureGates):
                 self._say_which_alone()
 
     def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
-        """See :class:`~bitsieve.gates.gate.FeatureGates`; a mask is of all samples."""
+        """See :class:`~bitsieve.gates.contract.FeatureGates`; a mask is of all samples."""
         if n_rows is not None:
             raise ValueError(
                 "masks are ranked by the losses of all samples, so that a sample has none of its "
@@ -168,11 +168,11 @@ class BernoulliMasks(FeatureGates):
         return theta.clamp_(self._least, 1.0 - self._least)
 
     def value(self) -> torch.Tensor:
-        """See :class:`~bitsieve.gates.gate.FeatureGates`: 1 where theta >= 1/2, else 0."""
+        """See :class:`~bitsieve.gates.contract.FeatureGates`: 1 where theta >= 1/2, else 0."""
         return (self.theta >= 0.5).float()
 
     def position(self) -> torch.Tensor:
-        """See :class:`~bitsieve.gates.gate.FeatureGates`: theta."""
+        """See :class:`~bitsieve.gates.contract.FeatureGates`: theta."""
         return self.theta.float()
 
     def open_probability(self) -> torch.Tensor:

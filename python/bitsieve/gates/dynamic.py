@@ -91,7 +91,7 @@ class StructureMasks(BernoulliMasks):
             self._say_which_alone()
 
     def value(self) -> torch.Tensor:
-        """See :class:`~bitsieve.gates.gate.FeatureGates`; of each layer one unit at least."""
+        """See :class:`~bitsieve.gates.contract.FeatureGates`; of each layer one unit at least."""
         value = super().value()
         begin = self.n_inputs
         for size in self.hidden:

@@ -10,13 +10,13 @@ gate               sample                         value                 selected
 ``none``           1                              1                     always
 =================  =============================  ====================  ====================
 
-All start at 1/2 but the last. A mask of PEFS is a gate too: ``bernoulli.py``.
+All start at 1/2 but the last. The last two, without noise, are of ``noiseless.py``. A mask of PEFS
+is a gate too: ``bernoulli.py``.
 """
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -25,138 +25,12 @@ from numpy.typing import NDArray
 from torch.nn.functional import hardtanh
 
 from bitsieve import _core
-from bitsieve._checks import check_int, check_number
+from bitsieve._checks import check_number
+from bitsieve.gates.contract import FeatureGates, shape_of_gates
 from bitsieve.gates.noise import noise, quantiles
+from bitsieve.gates.noiseless import L1Gates, OpenGates
 
-__all__ = ["GATES", "FeatureGates", "GaussianGates", "HardConcreteGates", "L1Gates", "OpenGates"]
-
-
-class FeatureGates(torch.nn.Module):
-    """What multiplies the features: the contract that a training holds gates to.
-
-    Parameters
-    ----------
-    n_features : int
-
-    Attributes
-    ----------
-    n_features : int
-    threshold : float
-        A feature is selected where :meth:`value` is greater.
-    learns_closed : bool
-        Whether the loss teaches a gate that is 0. Where it does not, a step may leave out the
-        features whose gates are 0 in all of its draws.
-    """
-
-    threshold: float = 0.5
-    learns_closed: bool = False
-
-    def __init__(self, n_features: int) -> None:
-        super().__init__()
-        self.n_features = check_int("n_features", n_features, 1)
-
-    @abstractmethod
-    def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
-        """Return the gates of one step, a function of parameters, key and step alone.
-
-        Parameters
-        ----------
-        key : int
-            In [0, 2**64).
-        step : int
-            In [0, 2**63) in training; what is drawn at prediction counts from
-            ``noise.PREDICTION_STEP``.
-        n_draws : int
-        n_rows : int or None, default None
-            Samples that each have gates of their own; None is noise that all samples share.
-
-        Returns
-        -------
-        float32 tensor in [0, 1], of shape (n_draws, n_features) or (n_draws, n_rows, n_features)
-        """
-
-    @abstractmethod
-    def value(self) -> torch.Tensor:
-        """Return float32 of shape (n_features,): the gates at prediction, before any is closed."""
-
-    @abstractmethod
-    def position(self) -> torch.Tensor:
-        """Return float32 of shape (n_features,): greater is more open, without ends."""
-
-    def penalty(self, weight: float) -> torch.Tensor | None:
-        """Return what is added to the loss, a scalar; None where nothing is."""
-        return None
-
-    def slope(self, z: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the derivative by the parameter of drawn gates in (0, 1]."""
-        raise NotImplementedError(f"{type(self).__name__} leaves its gradient to autograd")
-
-    def penalty_gradient(self, weight: float) -> tuple[float, torch.Tensor]:
-        """Return the penalty, and its gradient by the parameter."""
-        raise NotImplementedError(f"{type(self).__name__} leaves its gradient to autograd")
-
-    def learn(self, masks: torch.Tensor, losses: torch.Tensor, n_draws: int) -> None:
-        """Do what gradients do not: called after the optimiser's step with the loss of each draw.
-
-        Parameters
-        ----------
-        masks : tensor of shape (n_draws, n_features)
-            What :meth:`sample` gave.
-        losses : tensor of shape (n_draws,)
-        n_draws : int
-        """
-
-    def hold(self) -> None:
-        """Bring back what went so far open or closed that nothing would move it any more."""
-
-    def selected(self) -> torch.Tensor:
-        """Return which features are selected: bool of shape (n_features,), on the device."""
-        with torch.no_grad():
-            return self.value() > self.threshold
-
-    def support(self) -> NDArray[np.bool_]:
-        """Return :meth:`selected` as an array."""
-        selected: NDArray[np.bool_] = self.selected().cpu().numpy()
-        return selected
-
-    def at_prediction(self) -> torch.Tensor:
-        """Return :meth:`value` with 0 for what is not selected: float32 of shape (n_features,)."""
-        value = self.value()
-        return torch.where(value > self.threshold, value, torch.zeros_like(value))
-
-
-class OpenGates(FeatureGates):
-    """No gate: every feature, always.
-
-    Parameters
-    ----------
-    n_features : int
-    sigma : float, default 0.5
-        Unused.
-
-    Examples
-    --------
-    >>> OpenGates(3).sample(7, 0, 2).tolist()
-    [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
-    """
-
-    _open: torch.Tensor
-
-    def __init__(self, n_features: int, sigma: float = 0.5) -> None:
-        super().__init__(n_features)
-        self.register_buffer("_open", torch.ones(n_features), persistent=False)
-
-    def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
-        """See :class:`FeatureGates`."""
-        return self._open.expand(_shape(n_draws, n_rows, self.n_features))
-
-    def value(self) -> torch.Tensor:
-        """See :class:`FeatureGates`."""
-        return self._open
-
-    def position(self) -> torch.Tensor:
-        """See :class:`FeatureGates`."""
-        return self._open
+__all__ = ["GATES", "GaussianGates", "HardConcreteGates"]
 
 
 class GaussianGates(FeatureGates):
@@ -201,8 +75,8 @@ class GaussianGates(FeatureGates):
         self.mu = torch.nn.Parameter(torch.zeros(n_features))
 
     def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
-        """See :class:`FeatureGates`."""
-        shape = _shape(n_draws, n_rows, self.n_features)
+        """See :class:`~bitsieve.gates.contract.FeatureGates`."""
+        shape = shape_of_gates(n_draws, n_rows, self.n_features)
         mu = self.mu
         if mu.is_cpu and mu.dtype == torch.float32 and not torch.is_grad_enabled():
             # The same bits, in one call.
@@ -215,11 +89,11 @@ class GaussianGates(FeatureGates):
         return hardtanh((mu + 0.5) + eps.mul_(self.sigma), 0.0, 1.0)
 
     def value(self) -> torch.Tensor:
-        """See :class:`FeatureGates`."""
+        """See :class:`~bitsieve.gates.contract.FeatureGates`."""
         return self.position().clamp(0.0, 1.0)
 
     def position(self) -> torch.Tensor:
-        """See :class:`FeatureGates`: mu + 1/2."""
+        """See :class:`~bitsieve.gates.contract.FeatureGates`: mu + 1/2."""
         return self.mu + 0.5
 
     def hold(self) -> None:
@@ -310,20 +184,20 @@ class HardConcreteGates(FeatureGates):
         self.log_alpha = torch.nn.Parameter(torch.zeros(n_features))
 
     def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
-        """See :class:`FeatureGates`."""
-        shape = _shape(n_draws, n_rows, self.n_features)
+        """See :class:`~bitsieve.gates.contract.FeatureGates`."""
+        shape = shape_of_gates(n_draws, n_rows, self.n_features)
         logit_u = noise("logistic", key, step, shape, self.log_alpha.device)
         s = torch.sigmoid((logit_u + self.log_alpha) / self.beta)
         return hardtanh(s * (self.zeta - self.gamma) + self.gamma, 0.0, 1.0)
 
     def value(self) -> torch.Tensor:
-        """See :class:`FeatureGates`."""
+        """See :class:`~bitsieve.gates.contract.FeatureGates`."""
         # Centred, so that log alpha = 0 is 1/2 in every bit.
         stretched = (torch.sigmoid(self.log_alpha) - 0.5) * (self.zeta - self.gamma) + 0.5
         return stretched.clamp(0.0, 1.0)
 
     def position(self) -> torch.Tensor:
-        """See :class:`FeatureGates`: log alpha."""
+        """See :class:`~bitsieve.gates.contract.FeatureGates`: log alpha."""
         return self.log_alpha * 1.0
 
     def hold(self) -> None:
@@ -352,72 +226,13 @@ class HardConcreteGates(FeatureGates):
         return weight * float(is_open.sum()), is_open * (1.0 - is_open) * weight
 
 
-class L1Gates(FeatureGates):
-    """Gates without noise, w in [0, 1] with the penalty |w|: the control of stochastic gates.
-
-    The loss teaches a closed gate too: w is put back into [0, 1] after each step (projected
-    gradient), so that a gate is exactly 0 where opening it would save less than the penalty
-    costs, and opens again where it saves more. A feature is selected where w > 0. As in every such
-    model the network can make up for a small gate with large weights; its weight decay is what
-    holds against it.
-
-    Parameters
-    ----------
-    n_features : int
-    sigma : float, default 0.5
-        Unused.
-
-    Attributes
-    ----------
-    w : float32 parameter of shape (n_features,)
-        It starts at 1/2.
-
-    Examples
-    --------
-    >>> gates = L1Gates(2)
-    >>> gates.penalty(3.0).item()
-    3.0
-    """
-
-    threshold = 0.0
-    learns_closed = True
-
-    def __init__(self, n_features: int, sigma: float = 0.5) -> None:
-        super().__init__(n_features)
-        self.w = torch.nn.Parameter(torch.full((n_features,), 0.5))
-
-    def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
-        """See :class:`FeatureGates`."""
-        return self.value().expand(_shape(n_draws, n_rows, self.n_features))
-
-    def value(self) -> torch.Tensor:
-        """See :class:`FeatureGates`."""
-        return self.w.clamp(0.0, 1.0)
-
-    def position(self) -> torch.Tensor:
-        """See :class:`FeatureGates`; here it has ends."""
-        return self.w * 1.0
-
-    def penalty(self, weight: float) -> torch.Tensor | None:
-        """Return weight times the sum of the gates."""
-        return weight * self.w.sum()
-
-    def learn(self, masks: torch.Tensor, losses: torch.Tensor, n_draws: int) -> None:
-        """Put w back into [0, 1]."""
-        with torch.no_grad():
-            self.w.clamp_(0.0, 1.0)
-
-
+#: By name, as estimators take them.
 GATES: dict[str, Any] = {
     "gaussian": GaussianGates,
     "hard_concrete": HardConcreteGates,
     "l1": L1Gates,
     "none": OpenGates,
 }
-
-
-def _shape(n_draws: int, n_rows: int | None, n_features: int) -> tuple[int, ...]:
-    return (n_draws, n_features) if n_rows is None else (n_draws, n_rows, n_features)
 
 
 def _normal_cdf(x: torch.Tensor) -> torch.Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bitsieve.gates.gate import FeatureGates
+from bitsieve.gates.contract import FeatureGates
 from bitsieve.gates.network import GatedMLP
 from bitsieve.gates.optimizer import Optimizer, RuleOptimizer, TorchOptimizer
 from bitsieve.gates.rows import LazyRows
@@ -63,16 +63,16 @@ class LazyOptimizer:
         self.rows.learn()
         self._rest.step()
 
-    def settle(self) -> None:
+    def catch_up(self) -> None:
         """Bring up to date what a prediction reads; rows of other features may owe steps."""
-        self._rest.settle()
+        self._rest.catch_up()
         with torch.no_grad():
             z = self._gates.at_prediction().numpy()
         self.rows.advance(np.flatnonzero(z).astype(np.int32))
 
-    def settle_all(self) -> None:
+    def catch_up_all(self) -> None:
         """See :class:`~bitsieve.gates.optimizer.Optimizer`."""
-        self._rest.settle_all()
+        self._rest.catch_up_all()
         self.rows.advance(self.rows.all)
 
     def state(self) -> dict[str, NDArray[Any]]:

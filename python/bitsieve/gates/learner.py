@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 from bitsieve._random import SeedWords, Stream
+from bitsieve.gates.contract import FeatureGates
 from bitsieve.gates.device import seed
-from bitsieve.gates.gate import FeatureGates
 from bitsieve.gates.lazy import make_optimizer
 from bitsieve.gates.losses import Loss
 from bitsieve.gates.network import outputs_of

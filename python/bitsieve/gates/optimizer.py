@@ -30,10 +30,10 @@ class Optimizer(Protocol):
     def step(self) -> None:
         """Move the weights by their gradients."""
 
-    def settle(self) -> None:
+    def catch_up(self) -> None:
         """Bring up to date the weights that predictions read."""
 
-    def settle_all(self) -> None:
+    def catch_up_all(self) -> None:
         """Bring every weight up to date: called before they are kept, or others put there."""
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -73,10 +73,10 @@ class TorchOptimizer:
         """See :class:`Optimizer`."""
         self._optimizer.step()
 
-    def settle(self) -> None:
+    def catch_up(self) -> None:
         """See :class:`Optimizer`; nothing is ever owed."""
 
-    def settle_all(self) -> None:
+    def catch_up_all(self) -> None:
         """See :class:`Optimizer`; nothing is ever owed."""
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -181,10 +181,10 @@ class RuleOptimizer:
         for weights in self._weights:
             weights.learn()
 
-    def settle(self) -> None:
+    def catch_up(self) -> None:
         """See :class:`Optimizer`; nothing is ever owed."""
 
-    def settle_all(self) -> None:
+    def catch_up_all(self) -> None:
         """See :class:`Optimizer`; nothing is ever owed."""
 
     def state(self) -> dict[str, NDArray[Any]]:

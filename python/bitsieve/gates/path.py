@@ -26,12 +26,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bitsieve.gates._found import Found, Interrupted
 from bitsieve.gates.checkpoint import TrainingStore
-from bitsieve.gates.gate import FeatureGates
+from bitsieve.gates.noiseless import FixedGates
 from bitsieve.gates.path_rows import Rows
 from bitsieve.gates.problem import Problem
 from bitsieve.gates.training import Training
 
-__all__ = ["FixedGates", "Walk", "follow"]
+__all__ = ["Walk", "follow"]
 
 #: Lambda where a training settles, and where a path ends on either side, as shares of the loss of
 #: a model that knows nothing.
@@ -52,41 +52,6 @@ TOLD_APART = 0.1
 
 #: From lambda and the number of open gates to the next lambda.
 Rule = Callable[[float, int], float]
-
-
-class FixedGates(FeatureGates):
-    """Gates that stay as they are.
-
-    Parameters
-    ----------
-    values : float32 tensor of shape (n_features,)
-        A feature is selected where it is greater than 0.
-
-    Examples
-    --------
-    >>> FixedGates(torch.tensor([0.0, 0.7])).support().tolist()
-    [False, True]
-    """
-
-    threshold = 0.0
-    values: torch.Tensor
-
-    def __init__(self, values: torch.Tensor) -> None:
-        super().__init__(len(values))
-        self.register_buffer("values", values)
-
-    def sample(self, key: int, step: int, n_draws: int, n_rows: int | None = None) -> torch.Tensor:
-        """See :class:`~bitsieve.gates.gate.FeatureGates`."""
-        shape = (n_draws,) if n_rows is None else (n_draws, n_rows)
-        return self.values.expand(*shape, self.n_features)
-
-    def value(self) -> torch.Tensor:
-        """See :class:`~bitsieve.gates.gate.FeatureGates`."""
-        return self.values
-
-    def position(self) -> torch.Tensor:
-        """See :class:`~bitsieve.gates.gate.FeatureGates`."""
-        return self.values
 
 
 def _epochs(problem: Problem, share: float) -> int:
@@ -198,27 +163,29 @@ class Walk:
             self._store.beside = {"scores": self.scores, **self.rows.state()}
         return is_over
 
+    def _most_open(self, size: int) -> NDArray[np.bool_]:
+        """Return the most open features; warn where the walk was too short to tell which."""
+        support = np.zeros(self.problem.n_features, dtype=bool)
+        support[np.argsort(-self.scores, kind="stable")[:size]] = True
+        n_open = int(self.training.gates.support().sum())
+        if n_open > 2 * size + 1 or (size < len(support) and np.ptp(self.scores) < TOLD_APART):
+            warnings.warn(
+                f"the walk was too short to tell the gates apart: {n_open} are open at its end "
+                f"and {size} to select; the most open ones were taken; give a greater "
+                "max_epochs or gate_learning_rate",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return support
+
     def found(self, size: int | None = None, *, narrow: bool) -> Found:
         """Return the network behind the most open features, learnt on.
 
         Without a number of features it is that behind the features that are open, as it is.
         """
         problem, walked = self.problem, self.training
-        walked.settle()  # weights of features that closed are asked for too
-        is_open = walked.gates.support()
-        n_open = int(is_open.sum())
-        support = is_open
-        if size is not None:
-            support = np.zeros(problem.n_features, dtype=bool)
-            support[np.argsort(-self.scores, kind="stable")[:size]] = True
-            if n_open > 2 * size + 1 or (size < len(support) and np.ptp(self.scores) < TOLD_APART):
-                warnings.warn(
-                    f"the walk was too short to tell the gates apart: {n_open} are open at its end "
-                    f"and {size} to select; the most open ones were taken; give a greater "
-                    "max_epochs or gate_learning_rate",
-                    ConvergenceWarning,
-                    stacklevel=2,
-                )
+        walked.catch_up()  # weights of features that closed are asked for too
+        support = walked.gates.support() if size is None else self._most_open(size)
         with torch.no_grad():
             value = walked.gates.value().cpu().numpy()
         # What is selected and closed just now, and is needed, has hardly less than a half.
@@ -242,16 +209,16 @@ class Walk:
         history = {name: walked.history[name] + tuned.history[name] for name in walked.history}
         losses = tuned.history["validation_loss"] if tuned.validation is not None else []
         found = Found(
-            support,
-            gates,
-            self.scores,
-            tuned.network.state_dict(),
-            is_narrow,
-            history,
-            walked.epoch + tuned.epoch,
-            lam,
-            min(losses) if losses else float("nan"),
-            self.rows.table(),
+            support=support,
+            gates=gates,
+            scores=self.scores,
+            state=tuned.network.state_dict(),
+            narrow=is_narrow,
+            history=history,
+            n_epochs=walked.epoch + tuned.epoch,
+            lam=lam,
+            validation_loss=min(losses) if losses else float("nan"),
+            path=self.rows.table(),
         )
         if stopped is not None:
             raise Interrupted(found) from stopped

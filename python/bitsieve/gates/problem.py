@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bitsieve._random import Random, SeedWords, Stream
 from bitsieve.gates.checkpoint import TrainingStore
-from bitsieve.gates.gate import FeatureGates
+from bitsieve.gates.contract import FeatureGates
 from bitsieve.gates.losses import Loss
 from bitsieve.gates.network import GatedMLP, GatedModule
 from bitsieve.gates.progress import TrainingBar

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from bitsieve.gates.best import BestEpoch
-from bitsieve.gates.gate import FeatureGates
+from bitsieve.gates.contract import FeatureGates
 from bitsieve.gates.history import History
 from bitsieve.gates.optimizer import Optimizer
 from bitsieve.gates.weights import arrays_of, set_arrays, tensors_of
@@ -45,7 +45,7 @@ class TrainingState:
     def state(self) -> dict[str, NDArray[Any]]:
         """Return everything a checkpoint holds, as arrays; also in the midst of an epoch."""
         self._read_rows()
-        self._optimizer.settle()
+        self._optimizer.catch_up()
         losses = torch.stack(self._losses) if self._losses else torch.zeros(0, 2)
         parts = {
             "network": arrays_of(tensors_of(self.network)),

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from bitsieve.gates.gate import FeatureGates, GaussianGates, HardConcreteGates
+from bitsieve.gates.contract import FeatureGates
+from bitsieve.gates.gate import GaussianGates, HardConcreteGates
 from bitsieve.gates.losses import CrossEntropy, Loss, SquaredError
 from bitsieve.gates.masked_product import open_columns
 from bitsieve.gates.network import CopyLinear, GatedMLP

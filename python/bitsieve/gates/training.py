@@ -17,8 +17,8 @@ import torch
 from bitsieve._random import Random, Stream
 from bitsieve.gates.best import BestEpoch
 from bitsieve.gates.checkpoint import TrainingStore
+from bitsieve.gates.contract import FeatureGates
 from bitsieve.gates.device import torch_for
-from bitsieve.gates.gate import FeatureGates
 from bitsieve.gates.history import History
 from bitsieve.gates.interrupts import whole
 from bitsieve.gates.learner import Learner
@@ -249,19 +249,19 @@ class Training(TrainingState):
         self.stop_reason = reasons
         return bool(reasons)
 
-    def settle(self) -> None:
+    def catch_up(self) -> None:
         """Bring every weight up to date: those of closed features may owe steps."""
         with whole():
-            self._optimizer.settle_all()
+            self._optimizer.catch_up_all()
 
     def _end(self) -> None:
         """Leave the weights whole, and the best where there is one."""
         with whole():
             if self._best.epoch:
-                self._optimizer.settle_all()  # put back weights owe no steps
+                self._optimizer.catch_up_all()  # put back weights owe no steps
                 self._best.put_back()
             else:
-                self._optimizer.settle()
+                self._optimizer.catch_up()
 
     def _draw(self, bar: TrainingBar) -> None:
         self._read_rows()
@@ -324,7 +324,7 @@ class Training(TrainingState):
         validation_loss = float(row[-1]) if self.settings.patience is not None else math.nan
         with whole():
             if validation_loss < self._best.loss:
-                self._optimizer.settle_all()
+                self._optimizer.catch_up_all()
                 self._best.keep(validation_loss, self.epoch + 1)
             first = self.step - len(self._losses)
             self.epoch += 1
@@ -383,7 +383,7 @@ class Training(TrainingState):
             return self._outputs(x.to(self.device))
 
     def _outputs(self, x: torch.Tensor) -> torch.Tensor:
-        self._optimizer.settle()
+        self._optimizer.catch_up()
         self.network.eval()
         with torch.no_grad():
             outputs: torch.Tensor = self.network(x, self.gates.at_prediction()[None])[0]
