@@ -2,13 +2,15 @@
 
 ::
 
-    space.py     what a model is made of, and its pipeline (steps.py, estimators.py)
+    options.py   what the user names
        |
-    swarm.py, searches.py, tpe.py   which models to try next
+    space.py     what a model is made of (dimensions.py), and its pipeline (steps.py, estimators.py)
+       |
+    searches.py  which models to try next: draws, a swarm (swarm.py) or Optuna (tpe.py)
        |
     evaluation.py   scores of models by cross-validation, selection inside, nothing scored twice
        |
-    search.py    ModelSearchCV
+    search.py    ModelSearchCV; its cv_results_: results.py; what it predicts: best_model.py
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -136,14 +136,14 @@ class NamedEstimator:
     ----------
     name : str
     dimensions : tuple of Dimension
-    needs : tuple of (str, str)
-        A parameter, and the words of the parameter ``kernel`` without which it is not searched.
+    kernels_of : mapping of str to tuple of str
+        Of a parameter that only some kernels have, these; with others it is not searched.
     """
 
     name: str
     dimensions: tuple[Dimension, ...]
     _make: Callable[[Mapping[str, Any], int], Any]
-    needs: tuple[tuple[str, str], ...] = ()
+    kernels_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def make(self, parameters: Mapping[str, Any], n_features: int) -> Any:
         """Return a new classifier.
@@ -190,7 +190,7 @@ ESTIMATORS: Mapping[str, NamedEstimator] = MappingProxyType(
                     Whole("degree", 1, 4),
                 ),
                 _kernel_ridge,
-                (("gamma", "poly rbf"), ("degree", "poly")),
+                {"gamma": ("poly", "rbf"), "degree": ("poly",)},
             ),
             NamedEstimator(
                 "nb", (Real("var_smoothing", 1e-9, 1.0),), lambda given, _: GaussianNB(**given)

@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from bitsieve._checkpoint import CheckpointStore
+from bitsieve.data import Table
+from bitsieve.fitness.cv import make_splits
 from bitsieve.fitness.processes import in_processes
+from bitsieve.fitness.splits import FixedSplits
 from bitsieve.model_selection.space import ALL, ModelSpace
 
-__all__ = ["Evaluations", "key_of_settings"]
+__all__ = ["Evaluations", "inner_splits", "key_of_settings"]
 
 Settings = Mapping[str, Any]
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -25,6 +28,51 @@ Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 def key_of_settings(settings: Settings) -> str:
     """Return the name of a model, the same for the same settings."""
     return json.dumps(dict(settings), sort_keys=True)
+
+
+def inner_splits(cv: Any, table: Table, groups: Any, seed: int) -> list[Split]:
+    """Return the folds that models are scored on.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, test)
+    table : Table
+        With classes.
+    groups : array-like of shape (n_samples,) or None
+    seed : int
+
+    Returns
+    -------
+    list of (train, test)
+
+    Raises
+    ------
+    ValueError
+        If there are no such folds, or one of them trains on one class alone.
+    """
+    found = make_splits(
+        cv,
+        table.X,
+        table.y,
+        codes=table.codes,
+        classes=table.classes,
+        n_repeats=1,
+        resample=False,
+        groups=groups,
+        random_state=seed,
+    )
+    assert isinstance(found, FixedSplits)
+    assert table.codes is not None
+    assert table.classes is not None
+    for train, _ in found.pairs:
+        known = np.unique(table.codes[train])
+        if len(known) < 2:
+            raise ValueError(
+                "an inner fold trains on samples of one class alone "
+                f"({table.classes[known[0]]}): the others have too few samples, or all stand "
+                "in one group; merge classes, or leave out the groups"
+            )
+    return list(found.pairs)
 
 
 class Evaluations:

@@ -5,22 +5,20 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.ma import MaskedArray
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from bitsieve._checkpoint import CheckpointStore, fingerprint
 from bitsieve._checks import check_choice, check_int, check_number, key_of
-from bitsieve._errors import closest, plural, shorten
+from bitsieve._errors import plural
 from bitsieve._scorers import check_scorer
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
@@ -28,30 +26,25 @@ from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
 from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.filters.positions import positions_of_scores
-from bitsieve.fitness.cv import make_splits
-from bitsieve.fitness.splits import FixedSplits
-from bitsieve.model_selection.estimators import ESTIMATORS
-from bitsieve.model_selection.evaluation import Evaluations
+from bitsieve.model_selection.best_model import BestModel
+from bitsieve.model_selection.evaluation import Evaluations, inner_splits
+from bitsieve.model_selection.options import (
+    check_estimators,
+    check_preprocessing,
+    check_selectors,
+    make_space,
+)
+from bitsieve.model_selection.results import results_of
 from bitsieve.model_selection.searches import SEARCHES, make_search
-from bitsieve.model_selection.space import ALL, PREPROCESSING, ModelSpace
+from bitsieve.model_selection.space import ModelSpace
 from bitsieve.model_selection.swarm import check_inertia
-from bitsieve.panels import Scaling, log_floor, ranker_by_name
 
 __all__ = ["ModelSearchCV"]
-
-#: What "auto" stands for: the rankers of a panel's plan, and F, beside all features.
-SELECTORS = (ALL, "f", "relieff", "mrmr", "rfe")
-#: A ranker selects at most so many features where nothing else is asked for.
-MOST_FEATURES = 200
 
 _logger = logging.getLogger("bitsieve")
 
 
-def _best_has(name: str) -> Callable[[Any], bool]:
-    return lambda self: hasattr(getattr(self, "best_estimator_", None), name)
-
-
-class ModelSearchCV(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class ModelSearchCV(BestModel, ClassifierMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Search for a full model: preprocessing, selection of features, classifier and parameters.
 
     With a particle swarm this is the particle swarm model selection (PSMS) of Escalante, Montes and
@@ -238,8 +231,16 @@ class ModelSearchCV(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: ign
         self.seed_ = key_of(self.random_state)
         values = np.ascontiguousarray(table.X, dtype=np.float64)
         target = table.classes[table.codes]
-        splits = self._splits(table, groups)
-        space = self._space(values, min(len(train) for train, _ in splits))
+        splits = inner_splits(self.cv, table, groups, self.seed_)
+        space = make_space(
+            values,
+            preprocessing=self.preprocessing,
+            selectors=self.selectors,
+            estimators=self.estimators,
+            max_features=self.max_features,
+            least_train=min(len(train) for train, _ in splits),
+            seed=self.seed_ % 2**32,
+        )
         check_scorer(
             GaussianNB(),
             self.scoring,
@@ -320,7 +321,7 @@ class ModelSearchCV(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: ign
         self.best_index_ = int(np.argmax(told))
         self.best_score_ = float(means[self.best_index_])
         self.best_params_ = dict(evaluations.models[self.best_index_])
-        self.cv_results_ = _results(evaluations, turns, told)
+        self.cv_results_ = results_of(evaluations, turns, told)
         self.history_ = np.maximum.accumulate([told[places].max() for places in turns])
         self.n_iter_, self.n_evaluations_ = len(turns) - 1, len(means)
         self.n_splits_ = len(evaluations.scores[0])
@@ -334,94 +335,6 @@ class ModelSearchCV(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: ign
             self.scores_[select.order_] = 1.0 / np.arange(1, len(select.order_) + 1)
         self.ranking_ = positions_of_scores(self.scores_)
         self.n_features_ = int(self.support_.sum())
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict classes by the best model.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features_in_)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        values = self._checked(X)
-        return np.asarray(self.best_estimator_.predict(values))
-
-    @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Predict probabilities of the classes, where the best model has them.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features_in_)
-
-        Returns
-        -------
-        float64 array of shape (n_samples, n_classes)
-        """
-        values = self._checked(X)
-        return np.asarray(self.best_estimator_.predict_proba(values))
-
-    @available_if(_best_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the decisions of the best model, where it has them.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features_in_)
-
-        Returns
-        -------
-        float64 array of shape (n_samples,) or (n_samples, n_classes)
-        """
-        values = self._checked(X)
-        return np.asarray(self.best_estimator_.decision_function(values))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Score the best model by ``scoring``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features_in_)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-        """
-        scorer = check_scoring(GaussianNB(), scoring=self.scoring)
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(scorer(self.best_estimator_, self._checked(X), y, **given))
-
-    def refit(
-        self, X: Any, y: Any, *, groups: ArrayLike | None = None, random_state: Any = None
-    ) -> NDArray[np.bool_]:
-        """Select on other samples by the ranker and the size of the best model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features_in_)
-        y : array-like of shape (n_samples,)
-        groups, random_state : ignored
-            Nothing is split or drawn.
-
-        Returns
-        -------
-        bool array of shape (n_features_in_,)
-        """
-        table = Table(self._checked(X), y, task="classification")
-        if isinstance(self.best_estimator_["select"], str):
-            return np.ones(table.n_features, dtype=bool)
-        steps = clone(self.best_estimator_[:2]).fit(table.X, table.codes)
-        support: NDArray[np.bool_] = steps[-1].support_
-        return support
-
-    def _checked(self, X: Any) -> Any:
-        check_is_fitted(self, "best_estimator_")
-        return validate_data(self, X, reset=False, dtype=np.float64)
 
     def _check_parameters(self) -> None:
         check_choice("search", self.search, SEARCHES)
@@ -441,61 +354,9 @@ class ModelSearchCV(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: ign
                 "checkpoint needs scoring by name: nothing tells two callables apart; leave out "
                 "checkpoint, or name a scorer such as 'roc_auc'"
             )
-        _names("preprocessing", self.preprocessing, _known("preprocessing", PREPROCESSING))
-        _names("selectors", self.selectors, _selector)
-        _names("estimators", self.estimators, _known("estimator", tuple(ESTIMATORS)))
-
-    def _splits(self, table: Table, groups: Any) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        found = make_splits(
-            self.cv,
-            table.X,
-            table.y,
-            codes=table.codes,
-            classes=table.classes,
-            n_repeats=1,
-            resample=False,
-            groups=groups,
-            random_state=self.seed_,
-        )
-        assert isinstance(found, FixedSplits)
-        assert table.codes is not None
-        assert table.classes is not None
-        for train, _ in found.pairs:
-            known = np.unique(table.codes[train])
-            if len(known) < 2:
-                raise ValueError(
-                    "an inner fold trains on samples of one class alone "
-                    f"({table.classes[known[0]]}): the others have too few samples, or all stand "
-                    "in one group; merge classes, or leave out the groups"
-                )
-        return list(found.pairs)
-
-    def _space(self, X: NDArray[np.float64], least_train: int) -> ModelSpace:
-        """Return the models that are compared."""
-        p = X.shape[1]
-        how = _names("preprocessing", self.preprocessing, str)
-        if how is None:
-            how = PREPROCESSING[:3] + (("log",) if log_floor(X) is not None else ())
-        elif "log" in how:
-            Scaling.fit(X, log="always")  # which says what is amiss
-        selectors = _names("selectors", self.selectors, _selector) or SELECTORS
-        most = min(p, MOST_FEATURES if self.max_features is None else self.max_features)
-        if self.max_features is not None and self.max_features < p:
-            selectors = tuple(name for name in selectors if name != ALL)
-            if not selectors:
-                raise ValueError(
-                    f"selectors=['all'] keeps {plural(p, 'feature')}, and max_features="
-                    f"{self.max_features} allows fewer; leave out max_features, or name a ranker"
-                )
-        return ModelSpace(
-            how,
-            selectors,
-            _names("estimators", self.estimators, str) or tuple(ESTIMATORS),
-            p,
-            most_features=most,
-            most_neighbors=max(1, min(30, least_train)),
-            seed=self.seed_ % 2**32,
-        )
+        check_preprocessing(self.preprocessing)
+        check_selectors(self.selectors)
+        check_estimators(self.estimators)
 
     def _store(
         self,
@@ -521,68 +382,9 @@ class ModelSearchCV(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: ign
             self.checkpoint, fingerprint(parts), kind="models", instead=", or name another folder"
         )
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self, "support_")
-        return self.support_
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = False
         tags.input_tags.allow_nan = False
         return tags
-
-
-def _results(
-    evaluations: Evaluations, turns: list[list[int]], told: NDArray[np.float64]
-) -> dict[str, Any]:
-    """The table of scikit-learn's searches."""
-    scores, models = np.array(evaluations.scores), evaluations.models
-    results: dict[str, Any] = {"params": [dict(model) for model in models]}
-    for name in dict.fromkeys(name for model in models for name in model):
-        column: Any = MaskedArray(np.empty(len(models), dtype=object), mask=True)
-        for place, model in enumerate(models):
-            if name in model:
-                column[place] = model[name]
-        results[f"param_{name}"] = column
-    for split in range(scores.shape[1]):
-        results[f"split{split}_test_score"] = scores[:, split]
-    results["mean_test_score"] = scores.mean(axis=1)
-    results["std_test_score"] = scores.std(axis=1)
-    better = told[None, :] > told[:, None]
-    results["rank_test_score"] = 1 + better.sum(axis=1)
-    first: dict[int, int] = {}
-    for turn, places in enumerate(turns):
-        for place in places:
-            first.setdefault(place, turn)
-    # Ctrl-C may strike after the scores of a turn.
-    results["iteration"] = np.array([first.get(i, len(turns)) for i in range(len(models))])
-    return results
-
-
-def _known(kind: str, names: tuple[str, ...]) -> Callable[[Any], str]:
-    def check(name: Any) -> str:
-        if not isinstance(name, str) or name not in names:
-            raise ValueError(f"there is no {kind} {name!r}; {closest(str(name), names)}")
-        return name
-
-    return check
-
-
-def _selector(name: Any) -> str:
-    return ALL if name == ALL else ranker_by_name(name).name
-
-
-def _names(name: str, value: Any, check: Callable[[Any], str]) -> tuple[str, ...] | None:
-    """Return names as a tuple, None for "auto"."""
-    if value is not None and isinstance(value, str) and value == "auto":
-        return None
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ValueError(f"{name} must be 'auto' or a list of names, got {value!r}")
-    given = tuple(value)
-    if not given:
-        raise ValueError(f"{name} must name at least one, got an empty list")
-    found = tuple(check(one) for one in given)
-    if len(set(found)) < len(found):
-        raise ValueError(f"{name} names one twice: {shorten(given)}")
-    return found

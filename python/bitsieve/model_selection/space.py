@@ -101,9 +101,9 @@ class ModelSpace:
             found["n_features"] = value(self._sizes)
         found["estimator"] = value(Choice("estimator", self.estimators))
         estimator = ESTIMATORS[found["estimator"]]
-        needs, kernel = dict(estimator.needs), None
+        kernel = None
         for one in estimator.dimensions:
-            if one.name in needs and kernel not in needs[one.name].split():
+            if one.name in estimator.kernels_of and kernel not in estimator.kernels_of[one.name]:
                 continue
             named = self._of(estimator, one)
             found[named.name] = value(named)
