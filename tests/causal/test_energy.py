@@ -13,9 +13,7 @@ from bitsieve.causal.energy_fitness import EnergyFitness
 from bitsieve.causal.kept_errors import KeptErrors
 from bitsieve.causal.potentials import (
     association,
-    causal_weight,
     observation,
-    pair_weight,
     predictive_rank,
     relevance,
 )
@@ -53,11 +51,6 @@ TOTAL = 79 / 30  # 40/30 + 22/30 + 17/30
 def test_equations_by_hand() -> None:
     np.testing.assert_allclose(relevance(POSITIONS), [1 / 3, 1 / 3, 1 / 6])
     np.testing.assert_allclose(predictive_rank([0.1, 0.2, 0.2]), [1, 0.4, 0.4])
-    # In the local blanket: 0 and 1; in the global one: 1.
-    assert causal_weight([1, 1, 0], [0, 1, 0]).tolist() == [2, 3, 1]
-    # Both of (0, 1) are in the local one and one in the global one: 1 + 2 + 1.
-    assert pair_weight([1, 1, 0], [0, 1, 0])[np.triu_indices(3, 1)].tolist() == [4, 2, 3]
-    assert pair_weight([1, 1], [1, 1])[0, 1] == 5  # the most
     # Shares 40/79, 22/79, 17/79.
     expected = [log(80 / 79), log(66 / 79), log(17 / 79)]
     np.testing.assert_allclose(observation(SCORES, [2, 3, 1]), expected)
@@ -73,6 +66,10 @@ def test_energy_by_hand() -> None:
     wanted = -(log(80 / 79) + log(66 / 79) + 2 * log(4 / 0.05))
     assert energy.value([0, 1], [0, 1]) == pytest.approx(wanted, rel=1e-14)
     assert energy.value([1], []) == pytest.approx(-log(44 / 79), rel=1e-14)
+    # In both blankets: W is 3 of each, 5 of the pair, the most.
+    both = Energy(POSITIONS, Errors(TABLE), n_samples=10, global_blanket=[0, 1])
+    wanted = -(log(120 / 79) + log(66 / 79) + 2 * log(5 / 0.05))
+    assert both.value([0, 1], [1, 0]) == pytest.approx(wanted, rel=1e-14)
     # Without a blanket, the three pairs: 0.05, the floor 1/20, 0.25.
     plain = Energy(
         POSITIONS, Errors(TABLE), n_samples=10, global_blanket=[1], terms=PRESETS["ebm-lm"]
@@ -180,6 +177,13 @@ def test_what_is_refused() -> None:
     for wrong in ([], [0, 0], [-1], [9], [[0]]):
         with pytest.raises(ValueError, match="configuration is distinct positions below 9"):
             energy.value(wrong)
+    for wrong in ([9], [-1]):
+        with pytest.raises(
+            ValueError, match="local_blanket must hold positions of features, from 0"
+        ):
+            energy.value([0, 1], wrong)
+        with pytest.raises(ValueError, match="global_blanket must hold positions"):
+            Energy(POSITIONS, Errors(TABLE), n_samples=10, global_blanket=wrong)
     with pytest.raises(ValueError, match="both 0"):
         Terms(relevance=0, predictive=0)
     with pytest.raises(ValueError, match="association"):

@@ -73,13 +73,26 @@ def test_beside_gaussian_bayes() -> None:
     np.testing.assert_allclose(FitnessPairErrors(fitness).matrix(), ours.matrix(), atol=1e-12)
 
 
+class Table:
+    """Errors of pairs that are known, without a way to some of them alone."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.single, self.row = matrix.diagonal(), matrix.__getitem__
+
+
 def test_energy_takes_both() -> None:
     X, y = _wine()
     fitness = compile(LinearDiscriminantAnalysis(), X, y, cv=3, scoring="balanced_accuracy")
     for errors in (FitnessPairErrors(fitness), PairErrors(X, y, random_state=0)):
-        energy = Energy([np.arange(1, 6)], errors, n_samples=len(y))
-        found = energy.minimize(energy.start(3))
-        assert found.energy <= energy.value(energy.start(3))
+        makes = [
+            Energy([[3, 5, 1, 2, 4]], e, n_samples=len(y)) for e in (errors, Table(errors.matrix()))
+        ]
+        for n_candidates in (3, 5):
+            grown, known = (one.grown(4, n_candidates=n_candidates) for one in makes)
+            assert grown.tolist() == known.tolist()
+        found, known = (one.minimize(one.start(3)) for one in makes)
+        assert found.features.tolist() == known.features.tolist()
+        assert found.energy == known.energy < makes[0].value([0, 1, 4])
 
 
 def test_fresh_folds_have_a_seed() -> None:

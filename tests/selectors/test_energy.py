@@ -74,6 +74,15 @@ def test_least_of_all_sets(cancer: Any) -> None:
         np.testing.assert_allclose(selector.errors_, single, atol=1e-12)
 
 
+def test_the_greatest_seed(cancer: Any) -> None:
+    X, y, splits = cancer
+    found = [
+        EnergySelector(3, rankers=["f"], cv=splits, search="annealing", random_state=seed).fit(X, y)
+        for seed in (0, 2**64 - 1)  # several rounds, each with a seed of its own
+    ]
+    assert found[0].energy_ == found[1].energy_
+
+
 def test_lm_is_the_ranking_by_single_features(cancer: Any) -> None:
     X, y, splits = cancer
     selector = EnergySelector(4, terms="lm", cv=splits).fit(X, y)
@@ -208,7 +217,7 @@ def test_nested_subsets(cancer: Any) -> None:
     best = np.argsort(nested.ranking)[:3]
     assert nested.blanket_auc(best) == 1.0
     assert nested.blanket_auc(np.argsort(nested.ranking)[-3:]) == 0.0
-    for blanket in ([], range(10)):
+    for blanket in ([], range(10), [10], [-1]):
         with pytest.raises(ValueError, match="blanket"):
             nested.blanket_auc(blanket)
 

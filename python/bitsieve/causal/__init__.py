@@ -15,10 +15,12 @@
     pairs.py    PairErrors, errors of single features and of pairs by Gaussian naive Bayes;
       |         fitness_pairs.py  FitnessPairErrors, by any estimator; both on _tables_of_pairs.py
       v
-    energy.py   the energy of a set of features, of potentials.py, and its minimum by iterated
-                conditional modes; terms.py: what counts in it; kept_errors.py: errors that it
-                asked for; local_blanket.py: the blanket among its features alone;
-                energy_fitness.py: the energy of masks, for all other searches
+    energy.py   Energy, of a set of features, and its minimum by iterated conditional modes
+      |-- potentials.py     what features and pairs are worth; _gains.py: sums of them
+      |-- terms.py          how much each part counts
+      |-- kept_errors.py    errors of pairs, the last ones kept
+      |-- local_blanket.py  LocalBlanket, among the features of the set alone
+      '-> energy_fitness.py EnergyFitness, of masks, for all other searches
 
 A name is loaded when it is first used.
 """

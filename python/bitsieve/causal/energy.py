@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bitsieve._checks import check_int
+from bitsieve.causal._gains import Gains
 from bitsieve.causal.kept_errors import ErrorsOfPairs, KeptErrors
 from bitsieve.causal.potentials import association, observation, predictive_rank, relevance
 from bitsieve.causal.terms import Terms
@@ -34,8 +35,10 @@ class Minimum:
     features : int64 array of shape (m,)
         The best configuration, in the order of its sites.
     energy : float
-    energies : float64 array
-        At the start and after each sweep, with the local blanket of that configuration.
+        That of it.
+    energies : float64 array of shape (n_changes + 1,)
+        At the start and after each sweep that changed something, with the local blanket of that
+        configuration.
     converged : bool
         Whether the last sweep changed nothing.
     """
@@ -46,30 +49,43 @@ class Minimum:
     converged: bool
 
 
-class Energy:
+class Energy(Gains):
     """The energy of configurations of features, equation 1 with ordered pairs.
+
+    A configuration is a set of distinct features, as positions; each is held by a *site*.
 
     Parameters
     ----------
     positions : array-like of shape (n_rankings, n_features)
         Of each feature in each ranking, 1 for the best.
-    errors : ErrorsOfPairs
-        Pairs are asked for only where ``terms.association`` is not 0.
+    errors : PairErrors, FitnessPairErrors, or any with ``single`` and ``row(feature)``
+        Balanced error rates, of features alone and of one with each other. Pairs are asked for only
+        where ``terms.association`` is not 0.
     n_samples : int
         How many samples the errors are of.
-    global_blanket : iterable of int
-        Features in the blanket among all.
-    terms : Terms
+    global_blanket : iterable of int, default ()
+        Features in the Markov blanket of the target among all.
+    terms : Terms, optional
+        By default ``Terms()``, all parts as in the paper.
 
     Attributes
     ----------
     scores : float64 array of shape (n_features,)
-        Relevance plus predictive rank, the numerator of equation 5.
+        Relevance plus predictive rank, each times its factor: the numerator of equation 5.
+    blanket_weights : float64 array of shape (n_features,)
+        What the blanket among all adds to the causal weights.
+    errors : KeptErrors
+    n_features, n_samples : int
+    terms : Terms
 
     Raises
     ------
     ValueError
         If an argument is out of its range, or shapes do not agree.
+
+    References
+    ----------
+    H. J. Escalante, M. Montes, L. E. Sucar, "An energy-based model for feature selection", 2008.
 
     Examples
     --------
@@ -108,25 +124,57 @@ class Energy:
         self.scores = self.scores + self.terms.predictive * predictive_rank(single)
         self.errors = errors if isinstance(errors, KeptErrors) else KeptErrors(errors)
         self._pairs: dict[int, tuple[int, int]] = {}  # the best of so many candidates
-        self.blanket_weights = self._indicator(global_blanket) * self.terms.global_blanket
+        inside = self._indicator("global_blanket", global_blanket)
+        self.blanket_weights = inside * self.terms.global_blanket
 
     def value(self, features: ArrayLike, local_blanket: Iterable[int] = ()) -> float:
-        """Return the energy of a configuration, equation 1."""
+        """Return the energy of a configuration, equation 1.
+
+        Parameters
+        ----------
+        features : array-like of int, shape (m,)
+        local_blanket : iterable of int, default ()
+            Those of them that are in the target's blanket among them.
+
+        Returns
+        -------
+        float
+            Less is better.
+
+        Raises
+        ------
+        ValueError
+            If features are not distinct positions, or the blanket holds what is none.
+        """
         chosen = self._configuration(features)
         more = self._more(local_blanket)
         total = -float(self._observed(chosen, more).sum())
         if self.terms.association:
-            weights = 1.0 + more[chosen][:, None] + more[chosen]
+            weights = 1.0 + more[chosen][:, None] + more[chosen]  # equation 7
             pairs = association(self._between(chosen), weights, n_samples=self.n_samples)
             np.fill_diagonal(pairs, 0.0)
             total -= self.terms.association * float(pairs.sum())
         return total
 
     def contributions(self, features: ArrayLike, local_blanket: Iterable[int] = ()) -> Array:
-        """Return what each feature takes off the energy, shape (n_features,).
+        """Return what each feature takes off the energy.
 
         Of a feature of the configuration that is what it takes off beside the others; of any other
-        what it would in place of the one that takes off least, and no more than that one does.
+        what it would in place of the one that takes off least, and always less than that one does.
+
+        Parameters
+        ----------
+        features : array-like of int, shape (m,)
+        local_blanket : iterable of int, default ()
+
+        Returns
+        -------
+        float64 array of shape (n_features,)
+
+        Raises
+        ------
+        ValueError
+            As of :meth:`value`.
         """
         chosen = self._configuration(features)
         more = self._more(local_blanket)
@@ -142,20 +190,49 @@ class Energy:
         return np.asarray(found)
 
     def observed(self, local_blanket: Iterable[int] = ()) -> Array:
-        """Return the observation potential of every feature, its share being of all."""
+        """Return the observation potential of every feature, its share being of all.
+
+        Parameters
+        ----------
+        local_blanket : iterable of int, default ()
+
+        Returns
+        -------
+        float64 array of shape (n_features,)
+
+        Raises
+        ------
+        ValueError
+            If the blanket holds what is no position.
+        """
         return observation(self.scores, 1.0 + self._more(local_blanket))
 
     def start(self, size: int) -> NDArray[np.int64]:
-        """Return the best features by equation 5 without causal weights, the best first."""
+        """Return the best features by equation 5 without causal weights, the best first.
+
+        Parameters
+        ----------
+        size : int
+
+        Returns
+        -------
+        int64 array of shape (size,)
+
+        Raises
+        ------
+        ValueError
+            If size is not in 1 to n_features.
+        """
         size = check_int("size", size, 1, self.n_features)
         return np.argsort(-self.scores, kind="stable")[:size].astype(np.int64)
 
     def grown(self, size: int, *, n_candidates: int | None = None) -> NDArray[np.int64]:
         """Return the pair of features of least energy and what is best added to it, one by one.
 
-        Without causal weights of the blanket among few. A pair that tells much together, and
-        nothing alone, is out of reach from :meth:`start`, since iterated conditional modes change
-        one feature at a time.
+        The blanket among the features of the set has no part in it. A pair that tells much
+        together, and nothing alone, is out of reach from :meth:`start`, since iterated conditional
+        modes change one feature at a time. Without pairs it is the best features by score times
+        causal weight.
 
         Parameters
         ----------
@@ -168,6 +245,11 @@ class Energy:
         -------
         int64 array of shape (size,)
             In the order in which they were taken.
+
+        Raises
+        ------
+        ValueError
+            If size is not in 1 to n_features.
         """
         size = check_int("size", size, 1, self.n_features)
         more = self._more(())
@@ -231,6 +313,11 @@ class Energy:
         Returns
         -------
         Minimum
+
+        Raises
+        ------
+        ValueError
+            If start is not distinct positions, or max_sweeps is negative.
         """
         chosen = self._configuration(start).copy()
         check_int("max_sweeps", max_sweeps, 0)
@@ -261,70 +348,3 @@ class Energy:
                 if rows:
                     rows[site] = self._row(best, more)
         return changed
-
-    def _gain(self, site: int, chosen: NDArray[np.int64], rows: list[Array], more: Array) -> Array:
-        """What each feature at a site would take off the energy, the other sites as they are."""
-        others = np.delete(chosen, site)
-        gain = self._alone(more, others)
-        if rows and len(others):
-            # Ordered pairs: each counts twice.
-            gain = gain + 2.0 * np.sum([r for s, r in enumerate(rows) if s != site], axis=0)
-        return gain
-
-    def _rows(self, chosen: NDArray[np.int64], more: Array) -> list[Array]:
-        """Association of each of a configuration with all; none where it does not count."""
-        return [self._row(int(f), more) for f in chosen] if self.terms.association else []
-
-    def _alone(self, more: Array, others: NDArray[np.int64]) -> Array:
-        """What a feature, beside others, adds to the sum of observation potentials."""
-        found: Array = np.log(self.scores * (1.0 + more))
-        if self.terms.normalize == "configuration":
-            found = found - (len(others) + 1) * np.log(self.scores[others].sum() + self.scores)
-            return np.asarray(found)
-        return np.asarray(found - np.log(self.scores.sum()))
-
-    def _rest(self, others: NDArray[np.int64]) -> float:
-        """What of it the others would add without the feature."""
-        if self.terms.normalize == "all" or not len(others):
-            return 0.0
-        return -len(others) * float(np.log(self.scores[others].sum()))
-
-    def _observed(self, chosen: NDArray[np.int64], more: Array) -> Array:
-        of_all = self.terms.normalize == "all"
-        total = float(self.scores.sum() if of_all else self.scores[chosen].sum())
-        return observation(self.scores[chosen], 1.0 + more[chosen], total=total)
-
-    def _row(self, feature: int, more: Array) -> Array:
-        weights = 1.0 + more + more[feature]
-        found = association(self.errors.row(feature), weights, n_samples=self.n_samples)
-        return self.terms.association * found
-
-    def _between(self, chosen: NDArray[np.int64]) -> Array:
-        """Errors of the pairs of a configuration; its diagonal says nothing."""
-        found = np.ones((len(chosen), len(chosen)))
-        known = np.array([self.errors.knows(f) for f in chosen.tolist()])
-        unknown = np.flatnonzero(~known)
-        known[unknown[:-1]] = True  # the pairs of the last one are known from the others
-        for site in np.flatnonzero(known).tolist():
-            found[site] = found[:, site] = self.errors.row(int(chosen[site]))[chosen]
-        return found
-
-    def _more(self, local_blanket: Iterable[int]) -> Array:
-        """What blankets add to the weight of each feature."""
-        local = self._indicator(local_blanket) * self.terms.local_blanket
-        return np.asarray(local + self.blanket_weights)
-
-    def _indicator(self, features: Iterable[int]) -> Array:
-        inside = np.zeros(self.n_features)
-        inside[np.asarray(list(features), dtype=np.int64)] = 1.0
-        return inside
-
-    def _configuration(self, features: ArrayLike) -> NDArray[np.int64]:
-        chosen = np.asarray(features, dtype=np.int64)
-        inside = chosen.ndim == 1 and len(chosen) and chosen.min() >= 0
-        if not inside or chosen.max() >= self.n_features or len(np.unique(chosen)) < len(chosen):
-            raise ValueError(
-                f"a configuration is distinct positions below {self.n_features}, at least one, "
-                f"got {features!r}"
-            )
-        return chosen

@@ -58,7 +58,24 @@ class EnergyFitness:
     def evaluate(
         self, masks: Masks | ArrayLike, seeds: int | NDArray[np.uint64] = 0
     ) -> NDArray[np.float64]:
-        """Return minus the energy of each mask, float64 of shape (n_masks,); 0 of an empty one."""
+        """Return minus the energy of each mask.
+
+        Parameters
+        ----------
+        masks : Masks or bool array of shape (n_masks, n_features)
+        seeds : ignored
+            Nothing is drawn.
+
+        Returns
+        -------
+        float64 array of shape (n_masks,)
+            0 of a mask without features.
+
+        Raises
+        ------
+        ValueError
+            If masks have another number of features.
+        """
         batch = masks if isinstance(masks, Masks) else Masks.from_bool(masks)
         if batch.n_features != self.n_features:
             raise ValueError(
@@ -73,7 +90,11 @@ class EnergyFitness:
         return scores
 
     def fingerprint(self) -> str:
-        """Return a digest of what the energy of a mask depends on, for stored runs."""
+        """Return a digest of what the energy of a mask depends on, for stored runs.
+
+        Of the errors those of single features stand for all; of a callable its parameters, where it
+        is a :class:`bitsieve.causal.LocalBlanket`, and any other is told apart by its ``repr``.
+        """
         digest = hashlib.sha256(repr(self.energy.terms).encode())
         parts: list[Any] = [self.energy.scores, self.energy.blanket_weights, self.energy.n_samples]
         parts.append(self.energy.errors.single)

@@ -14,7 +14,7 @@ __all__ = ["FitnessPairErrors"]
 
 
 class ScoresOfMasks(Protocol):
-    """What is asked of a fitness."""
+    """What is asked of a fitness; this room does not import ``bitsieve.fitness``."""
 
     n_features: int
 

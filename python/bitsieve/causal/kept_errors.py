@@ -16,7 +16,11 @@ _MOST_KEPT = 1 << 26  # errors of pairs, half a gigabyte
 
 
 class ErrorsOfPairs(Protocol):
-    """Balanced error rates of single features and of pairs."""
+    """Balanced error rates of single features and of pairs.
+
+    One that has ``taking`` and ``blocks``, as :class:`bitsieve.causal.PairErrors` does, is asked
+    for all pairs by these, each pair once; of another all rows are asked for.
+    """
 
     @property
     def single(self) -> Array:

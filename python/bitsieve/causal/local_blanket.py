@@ -42,7 +42,21 @@ class LocalBlanket:
         self._kept: dict[tuple[int, ...], tuple[int, ...]] = {}
 
     def __call__(self, features: ArrayLike) -> tuple[int, ...]:
-        """Return the positions of those in the blanket, ascending."""
+        """Return the positions of those in the blanket, ascending.
+
+        Parameters
+        ----------
+        features : array-like of int, shape (m,)
+
+        Returns
+        -------
+        tuple of int
+
+        Raises
+        ------
+        ValueError
+            If they are not positions of variables, or an option is out of its range.
+        """
         key = tuple(sorted(np.asarray(features, dtype=np.int64).tolist()))
         found = self._kept.get(key)
         if found is None:

@@ -48,7 +48,9 @@ class PairErrors(TableOfPairs):
 
     Attributes
     ----------
+    X : float64 array of shape (n_samples, n_features)
     n_samples, n_features : int
+    var_smoothing : float
     classes : ndarray of shape (n_classes,)
     splits : list of (train, test)
     kind : {"bits", "numbers"}
@@ -192,7 +194,17 @@ class PairErrors(TableOfPairs):
         return self._compiled.matrix(self._n_jobs)
 
     def taking(self, features: NDArray[np.int64]) -> PairErrors:
-        """Return the errors of some features alone, on the same splits."""
+        """Return the errors of some features alone, on the same splits.
+
+        Parameters
+        ----------
+        features : int64 array of shape (k,)
+
+        Returns
+        -------
+        PairErrors
+            Feature i of it is features[i].
+        """
         return PairErrors(
             self.X[:, features],
             self.classes[self._codes],

@@ -1,7 +1,8 @@
 """What features and pairs of features are worth: the potentials of an energy.
 
-Equations 2 to 8 of Escalante, Montes, Sucar, "An energy-based model for feature selection", 2008.
-Higher potentials are better.
+Equations 2, 3, 5 and 8 of Escalante, Montes, Sucar, "An energy-based model for feature selection",
+2008. The causal weights of equations 4 and 7 are made by :class:`bitsieve.causal.Energy`, which
+knows the blankets. Higher potentials are better.
 """
 
 from __future__ import annotations
@@ -12,9 +13,7 @@ from scipy.stats import rankdata
 
 __all__ = [
     "association",
-    "causal_weight",
     "observation",
-    "pair_weight",
     "predictive_rank",
     "relevance",
 ]
@@ -24,6 +23,14 @@ Array = NDArray[np.float64]
 
 def relevance(positions: ArrayLike) -> Array:
     """Equation 2: one over the sum of a feature's positions in the rankings, 1 for the best.
+
+    Parameters
+    ----------
+    positions : array-like of shape (n_rankings, n_features)
+
+    Returns
+    -------
+    float64 array of shape (n_features,)
 
     Examples
     --------
@@ -37,6 +44,15 @@ def relevance(positions: ArrayLike) -> Array:
 def predictive_rank(errors: ArrayLike) -> Array:
     """Equation 3: one over a feature's position by error, the least first; ties share the mean.
 
+    Parameters
+    ----------
+    errors : array-like of shape (n_features,)
+        Balanced error rates of single features.
+
+    Returns
+    -------
+    float64 array of shape (n_features,)
+
     Examples
     --------
     >>> predictive_rank([0.5, 0.1, 0.1])
@@ -44,11 +60,6 @@ def predictive_rank(errors: ArrayLike) -> Array:
     """
     found: Array = 1.0 / rankdata(np.asarray(errors, dtype=np.float64))
     return found
-
-
-def causal_weight(in_local: ArrayLike, in_global: ArrayLike) -> Array:
-    """Equation 4: 1, and 1 more for each of the two blankets that a feature is in."""
-    return np.asarray(1.0 + np.asarray(in_local, float) + np.asarray(in_global, float))
 
 
 def observation(scores: ArrayLike, weights: ArrayLike, *, total: float | None = None) -> Array:
@@ -59,21 +70,34 @@ def observation(scores: ArrayLike, weights: ArrayLike, *, total: float | None = 
     scores : array-like of shape (n_features,)
         Relevance plus predictive rank.
     weights : array-like of shape (n_features,)
+        Of equation 4: 1, and more for each blanket that the feature is in.
     total : float, optional
         What a share is of, by default the sum of all scores.
+
+    Returns
+    -------
+    float64 array of shape (n_features,)
     """
     values = np.asarray(scores, dtype=np.float64)
     whole = values.sum() if total is None else total
     return np.asarray(np.log(values / whole * np.asarray(weights, dtype=np.float64)))
 
 
-def pair_weight(in_local: ArrayLike, in_global: ArrayLike) -> Array:
-    """Equation 7: 1 and how many of each pair are in either blanket, so 1 to 5; (n, n)."""
-    more = causal_weight(in_local, in_global) - 1.0
-    return np.asarray(1.0 + more[:, None] + more[None, :])
-
-
 def association(errors: ArrayLike, weights: ArrayLike, *, n_samples: int) -> Array:
-    """Equation 8: logarithm of the causal weight over the error, which is 1 / (2 n) at least."""
+    """Equation 8: logarithm of the causal weight over the error, which is 1 / (2 n) at least.
+
+    Parameters
+    ----------
+    errors : array-like
+        Balanced error rates of pairs.
+    weights : array-like, of the same shape
+        Of equation 7: 1, and more for each blanket and each of the two that is in it.
+    n_samples : int
+        How many samples the errors are of, n.
+
+    Returns
+    -------
+    float64 array of that shape
+    """
     floored = np.maximum(np.asarray(errors, dtype=np.float64), 0.5 / n_samples)
     return np.asarray(np.log(np.asarray(weights, dtype=np.float64) / floored))

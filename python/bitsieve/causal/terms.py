@@ -21,10 +21,16 @@ class Terms:
     association : float
         Factor of equation 8.
     local_blanket, global_blanket : float
-        What a blanket adds to a weight in equations 4 and 7.
+        What membership in a blanket adds to a weight in equations 4 and 7: in the Markov blanket of
+        the target among the features of the set, and in that among all features.
     normalize : {"all", "configuration"}
         What equation 5 takes shares of. Within the configuration alone the share is free of scale,
         so that features that are equally bad are preferred.
+
+    Raises
+    ------
+    ValueError
+        If a factor is negative, relevance and predictive are both 0, or normalize is neither.
     """
 
     relevance: float = 1.0
@@ -43,7 +49,8 @@ class Terms:
             raise ValueError("relevance and predictive are both 0: nothing tells features apart")
 
 
-#: The settings of table 3, by its rows.
+#: The settings of table 3, by its rows. Of the run "EBM - (no GMB)", whose identifier says "not
+#: local", the description is followed.
 PRESETS: dict[str, Terms] = {
     "lm": Terms(association=0, local_blanket=0, global_blanket=0),
     "mb": Terms(association=0, local_blanket=0),

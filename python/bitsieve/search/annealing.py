@@ -23,29 +23,31 @@ Positions = NDArray[np.int64]
 
 
 class AnnealingMaskSearch:
-    """Walk from mask to neighbor, worse ones accepted with probability exp(loss / temperature).
+    """Walk from mask to neighbor, worse ones accepted with probability exp(-loss / temperature).
 
-    A neighbor has one feature exchanged for another, or, without a ``size``, one feature flipped;
-    the mask without features is none. The first iteration scores the start, the second some of its
-    neighbors, whose mean loss sets the first temperature; then come ``n_steps`` steps, over which
-    the temperature falls geometrically [1]_. The answer is the best mask that the walk was at.
+    The loss is how much lower the score is; what is not worse is always accepted. A neighbor has
+    one feature exchanged for another, or, without a ``size``, one feature flipped; the mask without
+    features is none. The first iteration scores the start, the second some of its neighbors, whose
+    mean loss sets the first temperature; then come ``n_steps`` steps, over which the temperature
+    falls geometrically [1]_. The answer is the best mask that the walk was at.
 
     Parameters
     ----------
     n_features : int
     size : int, optional
         Features of every mask; by default any number.
-    seed : int
+    seed : int, default 0
         Key of what is drawn, in [0, 2**64); :func:`bitsieve.search.run` sets it.
     start : array-like of bool, shape (n_features,), or Masks of one, optional
         The first mask; by default one of ``size`` features is drawn, without a size one in which
         each feature is with probability a half.
-    n_steps : int
-    n_probes : int
+    n_steps : int, default 10,000
+        Neighbors that are scored once the temperature is set, one an iteration.
+    n_probes : int, default 50
         Neighbors of the start that set the temperature.
-    p_accept : float
+    p_accept : float, default 0.5
         Probability in (0, 1) with which a step of mean loss is accepted at first.
-    cooling : float
+    cooling : float, default 0.001
         The last temperature over the first, in (0, 1].
 
     Raises
@@ -187,13 +189,13 @@ class AnnealingMaskSearch:
         if self._iteration == 0:
             self._score = self._best_score = float(values[0])
         elif self._iteration == 1:
-            self._temperature = self._warmth(values)
+            self._temperature = self._first_temperature(values)
         else:
             self._step(flips[0], float(values[0]), of_step)
         self._iteration += 1
         self._asked = None
 
-    def _warmth(self, values: Scores) -> float:
+    def _first_temperature(self, values: Scores) -> float:
         """The temperature at which a mean loss is accepted with probability ``p_accept``."""
         losses = self._score - values
         losses = losses[losses > 0]

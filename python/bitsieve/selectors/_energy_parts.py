@@ -82,7 +82,7 @@ def make_splits(cv: Any, X: Any, codes: Codes, key: int) -> list[Split]:
     Raises
     ------
     ValueError
-        If there are more folds than samples of the largest class, or a sample is not tested once.
+        If cv is none, or there are more folds than samples of the largest class.
     """
     if is_whole(cv) or cv is None:
         n_folds = 5 if cv is None else check_int("cv", cv, 2)

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from bitsieve._checks import SEEDS
 from bitsieve.causal import Energy, EnergyFitness, LocalBlanket
 from bitsieve.causal.energy import Minimum
 from bitsieve.search import AnnealingMaskSearch, FixedSizeMaskSearch, run
@@ -99,7 +100,7 @@ def _by_search(
             _search(search, mask, max_sweeps),
             EnergyFitness(energy, inside),
             choose="recommended",
-            random_state=key + number,
+            random_state=(key + number) % SEEDS,
             progress=False,
         )
         chosen = np.flatnonzero(found.support)

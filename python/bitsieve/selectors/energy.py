@@ -61,7 +61,9 @@ class EnergySelector(RankSelector):
     blanket : MarkovBlanket or None, default None
         How blankets are searched for; None: ``MarkovBlanket()``.
     cv : int, splitter or iterable of (train, test), default 5
-        Folds of the errors, stratified and shuffled where it is a number.
+        Folds of the errors, stratified and shuffled where it is a number; with ``GaussianNB`` each
+        sample is tested once. Where terms are learnt also those of the comparison; inside them a
+        list of parts, which is of all samples, gives way to five folds.
     search : {"icm", "annealing", "swaps"}, default "icm"
         Iterated conditional modes, simulated annealing, or exchanges of two features as long as
         the best one helps.
@@ -89,6 +91,7 @@ class EnergySelector(RankSelector):
     features_ : int64 array of shape (n_features_,)
         Positions of the set, the best first.
     energy_ : float
+        Of the set; NaN where it has more than 64 features, and was not searched for.
     converged_ : bool
         Whether the search ended where it no longer changed anything.
     terms_ : Terms

@@ -101,10 +101,16 @@ class NestedSubsets:
         Raises
         ------
         ValueError
-            If the blanket is empty, or all features.
+            If the blanket is empty, or all features, or holds what is no position.
         """
         inside = np.zeros(self.n_features, dtype=bool)
-        inside[np.asarray(list(blanket), dtype=np.int64)] = True
+        members = np.asarray(list(blanket), dtype=np.int64)
+        if members.size and not 0 <= members.min() <= members.max() < self.n_features:
+            raise ValueError(
+                f"blanket must hold positions of features, from 0 to {self.n_features - 1}, got "
+                f"{members.min()} to {members.max()}"
+            )
+        inside[members] = True
         if inside.all() or not inside.any():
             raise ValueError("blanket must have some of the features, and not all")
         return float(roc_auc_score(inside, -self.ranking))
