@@ -26,7 +26,8 @@ inline float exp_of_minus(float x) {
   return p * std::bit_cast<float>((127 - n) << 23);
 }
 
-// Phi(sqrt(2) x), where e = exp(-x^2).
+// Phi(sqrt(2) x), where e = exp(-x^2), by Abramowitz and Stegun's 7.1.26 for the error function, which
+// is right to 1.5e-7.
 inline float normal_cdf(float x, float e) {
   const float t = 1.0f / (1.0f + 0.3275911f * std::abs(x));
   float p = 0.5f * 1.061405429f;

@@ -5,7 +5,11 @@
     Search (ask, tell)  <----  run  ---->  Fitness (evaluate)
     BinarySPSASearch            |
     SequentialSearch            |
-                                +--> RunResult, checkpoint files, a progress bar
+    FixedSizeMaskSearch         |
+    StochasticLocalMaskSearch   |
+    AnnealingMaskSearch         |
+    ExhaustiveMaskSearch        |
+    RandomMaskSearch            +--> RunResult, checkpoint files, a progress bar
 
 A search sees masks and scores and nothing else; this room imports neither a fitness, nor data, nor
 scikit-learn. A new search is a class with the methods of :class:`Search`; it gets budgets,
