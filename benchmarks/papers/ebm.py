@@ -41,7 +41,15 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bitsieve import EnergySelector, KernelRidgeClassifier, MarkovBlanket, get_isa
+from bitsieve import (
+    MRMR,
+    EnergySelector,
+    KernelRidgeClassifier,
+    MarkovBlanket,
+    ReliefF,
+    UnivariateSelector,
+    get_isa,
+)
 
 Floats = NDArray[np.float64]
 
@@ -62,6 +70,13 @@ NETWORKS = {"bn_alarm_5000": 0.01, "bn_child_5000": 0.01, "bn_gaussian_1000x300"
 CHOOSE = ("sonar", "colon_disc", "singh", "gravier", "ionosphere", "madelon")
 CONFIRM = ("breast_w", "khan", "west", "glioma", "mofn_3_7_10", "chowdary")
 TERMS = ("lm", "mb", "ebm-lm", "ebm-no-gmb", "ebm", "learn")
+#: Beside them, as many features of a filter.
+FILTERS: dict[str, Any] = {
+    "f": lambda size: UnivariateSelector("f", n_features_to_select=size),
+    "mrmr": lambda size: MRMR(size),
+    "relieff": lambda size: ReliefF(n_features_to_select=size),
+}
+COLUMNS = (*TERMS, *FILTERS)
 SIZES = (5, 20)
 
 
@@ -193,7 +208,7 @@ def terms_rows(sets: tuple[str, ...], n_repeats: int) -> Iterator[tuple[dict[str
         for repeat in range(n_repeats):
             folds = StratifiedKFold(5, shuffle=True, random_state=repeat).split(X, y)
             for fold, (train, test) in enumerate(folds):
-                for terms in TERMS:
+                for terms in COLUMNS:
                     key = {
                         "part": "terms", "set": name, "terms": terms, "repeat": repeat,
                         "fold": fold,
@@ -210,8 +225,11 @@ def terms_row(X: Floats, y: Any, train: Any, test: Any, terms: str) -> dict[str,
         if size >= X.shape[1]:
             continue
         began = time.perf_counter()
-        selector = EnergySelector(size, terms=terms, random_state=0, n_jobs=1)
-        columns = np.sort(selector.fit(X[train], y[train]).features_)
+        if terms in FILTERS:
+            selector = FILTERS[terms](size)
+        else:
+            selector = EnergySelector(size, terms=terms, random_state=0, n_jobs=1)
+        columns = selector.fit(X[train], y[train]).get_support(indices=True)
         found[f"seconds {size}"] = time.perf_counter() - began
         said = model().fit(X[train][:, columns], y[train]).predict(X[test][:, columns])
         found[str(size)] = 1 - balanced_accuracy_score(y[test], said)
@@ -275,11 +293,11 @@ def report_terms(rows: list[dict[str, Any]]) -> None:
     """Print balanced errors, and how far each setting is from the best of its set and size."""
     for title, sets in (("choosing", CHOOSE), ("confirming", CONFIRM)):
         behind: dict[str, list[float]] = {}
-        print(f"{title}: balanced error in %, means over outer folds ({', '.join(TERMS)})")
+        print(f"{title}: balanced error in %, means over outer folds ({', '.join(COLUMNS)})")
         for name in sets:
             for size in SIZES:
                 errors = {}
-                for terms in TERMS:
+                for terms in COLUMNS:
                     found = [
                         r[str(size)]
                         for r in rows
@@ -288,15 +306,15 @@ def report_terms(rows: list[dict[str, Any]]) -> None:
                     ]  # fmt: skip
                     if found:
                         errors[terms] = 100 * float(np.mean(found))
-                if len(errors) < len(TERMS):
+                if len(errors) < len(COLUMNS):
                     continue
-                print(f"  {name:14s} {size:3d}  " + "  ".join(f"{errors[t]:5.1f}" for t in TERMS))
-                for terms in TERMS:
+                print(f"  {name:14s} {size:3d}  " + "  ".join(f"{errors[t]:5.1f}" for t in COLUMNS))
+                for terms in COLUMNS:
                     behind.setdefault(terms, []).append(errors[terms] - min(errors.values()))
         if behind:
             print(
                 f"  {'behind the best':18s} "
-                + "  ".join(f"{np.mean(behind[t]):5.2f}" for t in TERMS)
+                + "  ".join(f"{np.mean(behind[t]):5.2f}" for t in COLUMNS)
             )
 
 

@@ -155,7 +155,7 @@ def test_any_classifier_gives_the_errors(cancer: Any) -> None:
         assert selector.errors_[f] == pytest.approx(np.mean(folds))
 
 
-def test_learnt_terms_are_those_of_the_least_error(cancer: Any) -> None:
+def test_learnt_terms_are_the_first_of_the_least_errors(cancer: Any) -> None:
     X, y, _ = cancer
     given = [
         Terms(association=0, local_blanket=0, global_blanket=0),
@@ -164,9 +164,9 @@ def test_learnt_terms_are_those_of_the_least_error(cancer: Any) -> None:
     ]
     selector = EnergySelector(2, terms=given).fit(X, y)
     table = selector.terms_errors_
-    assert selector.terms_ == given[int(table.error.argmin())]
     assert table.association.tolist() == [0, 1, 1]
     folds = StratifiedKFold(5, shuffle=True, random_state=(selector.seed_ + 1) % 2**32)
+    errors = []
     for terms, error in zip(given, table.error, strict=True):
         by_hand = []
         for train, test in folds.split(X, y):
@@ -175,6 +175,10 @@ def test_learnt_terms_are_those_of_the_least_error(cancer: Any) -> None:
             said = model.predict(inner.transform(X[test]))
             by_hand.append(1 - balanced_accuracy_score(y[test], said))
         assert error == pytest.approx(np.mean(by_hand)), terms
+        errors.append(by_hand)
+    behind = np.array(errors) - errors[int(np.argmin(np.mean(errors, axis=1)))]
+    near = behind.mean(axis=1) <= behind.std(axis=1, ddof=1) / np.sqrt(5) + 1e-12
+    assert selector.terms_ == given[int(np.flatnonzero(near)[0])]
     assert not hasattr(selector.set_params(terms="lm").fit(X, y), "terms_errors_")
 
 

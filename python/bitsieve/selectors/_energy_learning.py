@@ -15,9 +15,9 @@ from bitsieve.causal import Terms
 from bitsieve.causal.energy import Minimum
 from bitsieve.selectors._energy_parts import EnergyParts, Split
 
-__all__ = ["LEARNT", "errors_of_terms"]
+__all__ = ["LEARNT", "errors_of_terms", "first_of_the_best"]
 
-#: What is compared where nothing else is said, the simplest first: of equal ones the first wins.
+#: What is compared where nothing else is said, all of the energy first.
 LEARNT: tuple[Terms, ...] = tuple(
     Terms(
         relevance=relevance,
@@ -27,9 +27,32 @@ LEARNT: tuple[Terms, ...] = tuple(
         global_blanket=overall,
     )
     for association, (local, overall), (relevance, predictive) in product(
-        (0.0, 0.1, 1.0), ((0.0, 0.0), (0.0, 1.0), (1.0, 1.0)), ((1.0, 1.0), (1.0, 0.0), (0.0, 1.0))
+        (1.0, 0.1, 0.0), ((1.0, 1.0), (0.0, 1.0), (0.0, 0.0)), ((1.0, 1.0), (1.0, 0.0), (0.0, 1.0))
     )
 )
+
+
+def first_of_the_best(errors: NDArray[np.float64]) -> int:
+    """Return the first candidate that is not clearly worse than the best.
+
+    That is one whose mean error is greater by at most a standard error of the paired differences:
+    the least of many errors on few samples is often the luckiest.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n_candidates, n_splits)
+
+    Examples
+    --------
+    >>> first_of_the_best(np.array([[0.5, 0.5], [0.3, 0.2], [0.2, 0.2]]))
+    1
+    """
+    best = errors[int(np.argmin(np.round(errors.mean(axis=1), 12)))]
+    behind = errors - best
+    spread = np.zeros(len(errors))
+    if errors.shape[1] > 1:
+        spread = behind.std(axis=1, ddof=1) / np.sqrt(errors.shape[1])
+    return int(np.argmax(behind.mean(axis=1) <= spread + 1e-12))
 
 
 def errors_of_terms(

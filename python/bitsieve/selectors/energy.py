@@ -52,7 +52,8 @@ class EnergySelector(RankSelector):
         features, "mb" adds the blanket among all, "ebm-lm" has pairs and no blankets, "ebm-no-gmb"
         all but the blanket among all: the rows of the paper's Table 3. "learn" chooses among 27
         settings, a sequence among its own, by the error of the estimator on the selected features
-        in folds of ``cv``, the selection made anew in each.
+        in folds of ``cv``, the selection made anew in each: the first that is within a paired
+        standard error of the best ("learn" has all of the energy first).
     rankers : sequence or None, default None
         As in :class:`RankAggregation`; None: the paper's eight, signal-to-noise, Gram-Schmidt,
         Relief, recursive elimination by a linear SVM, AUC, F, t and Pearson's correlation.
