@@ -177,6 +177,9 @@ def test_what_is_refused() -> None:
     for wrong in ([], [0, 0], [-1], [9], [[0]]):
         with pytest.raises(ValueError, match="configuration is distinct positions below 9"):
             energy.value(wrong)
+    for size, n_candidates, name in ((0, 3, "size"), (10, 3, "size"), (2, 0, "n_candidates")):
+        with pytest.raises(ValueError, match=name):
+            energy.grown(size, n_candidates=n_candidates)
     for wrong in ([9], [-1]):
         with pytest.raises(
             ValueError, match="local_blanket must hold positions of features, from 0"

@@ -110,5 +110,5 @@ def test_refusals() -> None:
     errors = FitnessPairErrors(fitness)
     with pytest.raises(ValueError, match="pairs must lie in"):
         errors.of([(0, 5)])
-    with pytest.raises(ValueError, match="j must"):
+    with pytest.raises(ValueError, match="feature must"):
         errors.row(5)

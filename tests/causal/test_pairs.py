@@ -246,7 +246,7 @@ def test_refusals() -> None:
             errors.of(pairs)
     with pytest.raises(ValueError, match="pairs must be whole numbers"):
         errors.of([(0.0, 1.0)])
-    with pytest.raises(ValueError, match="j must"):
+    with pytest.raises(ValueError, match="feature must"):
         errors.row(4)
     with pytest.raises(ValueError, match="features must lie in"):
         errors.rows([4])

@@ -56,12 +56,13 @@ class TableOfPairs(ABC):
                 f"{features.min()} to {features.max()}"
             )
 
-    def row(self, j: int) -> Array:
-        """Return the rates of the pairs (j, k) of all k; that of (j, j) is the single feature's.
+    def row(self, feature: int) -> Array:
+        """Return the rates of a feature with each one; with itself it is the single feature's.
 
         Parameters
         ----------
-        j : int
+        feature : int
+            Its position.
 
         Returns
         -------
@@ -70,10 +71,10 @@ class TableOfPairs(ABC):
         Raises
         ------
         ValueError
-            If j is not the position of a feature.
+            If there is no such feature.
         """
-        asked = np.array([check_int("j", j, 0, self.n_features - 1)], dtype=np.int64)
-        found: Array = self._rows(asked, 0)[0]
+        asked = check_int("feature", feature, 0, self.n_features - 1)
+        found: Array = self._rows(np.array([asked], dtype=np.int64), 0)[0]
         return found
 
     def rows(self, features: ArrayLike) -> Array:

@@ -238,8 +238,8 @@ class Energy(Gains):
         ----------
         size : int
         n_candidates : int, optional
-            Only pairs of so many features, the best by equation 5, are looked at; by default all,
-            n_features**2 / 2 errors.
+            Only pairs of so many features, the best by equation 5 and two at least, are looked at;
+            by default all, n_features**2 / 2 errors.
 
         Returns
         -------
@@ -249,13 +249,15 @@ class Energy(Gains):
         Raises
         ------
         ValueError
-            If size is not in 1 to n_features.
+            If size is not in 1 to n_features, or n_candidates is less than 1.
         """
         size = check_int("size", size, 1, self.n_features)
+        if n_candidates is None:
+            n_candidates = self.n_features
+        n_candidates = min(max(check_int("n_candidates", n_candidates, 1), 2), self.n_features)
         more = self._more(())
         if not self.terms.association or size == 1:
             return np.argsort(-self.scores * (1.0 + more), kind="stable")[:size].astype(np.int64)
-        n_candidates = min(max(n_candidates or self.n_features, 2), self.n_features)
         if n_candidates not in self._pairs:
             self._pairs[n_candidates] = self._best_pair(more, n_candidates)
         chosen = np.array(self._pairs[n_candidates], dtype=np.int64)
