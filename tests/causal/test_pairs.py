@@ -82,6 +82,7 @@ def _tables() -> dict[str, tuple[Any, Any]]:
         "bits": (rng.integers(0, 2, (150, 70)).astype(np.uint8), rng.integers(0, 3, 150)),
         "rare bits": (rare, rng.integers(0, 2, 203)),
         "whole numbers, six classes": (whole, rng.integers(0, 6, 97)),
+        "three levels, nine classes": (rng.integers(-1, 2, (61, 40)), np.arange(61) * 9 // 61),
         "ties": (np.tile([[0, 1, 1], [1, 0, 1], [0, 1, 0], [1, 0, 0]], (15, 1)), np.arange(60) % 2),
         "one feature": (cancer[:, :1], y),
         "strings": (iris, np.array(["a", "b", "c"])[species]),
