@@ -95,6 +95,8 @@ class Energy:
         terms: Terms | None = None,
     ) -> None:
         self.terms = Terms() if terms is None else terms
+        if not isinstance(self.terms, Terms):
+            raise ValueError(f"terms must be bitsieve.causal.Terms(...), got {terms!r}")
         self.n_samples = check_int("n_samples", n_samples, 1)
         single = np.asarray(errors.single, dtype=np.float64)
         places = np.atleast_2d(np.asarray(positions, dtype=np.float64))
@@ -103,6 +105,8 @@ class Energy:
                 f"positions of shape {places.shape} and errors of shape {single.shape} are not of "
                 "the same features"
             )
+        if not (places >= 1).all():
+            raise ValueError("positions must be numbers from 1 on, 1 for the best")
         self.n_features = len(single)
         self.scores: Array = self.terms.relevance * relevance(places)
         self.scores = self.scores + self.terms.predictive * predictive_rank(single)
@@ -248,6 +252,38 @@ class Energy:
                 best = chosen.copy()
         return Minimum(best, min(energies), np.array(energies), converged)
 
+    def best_swap(
+        self, features: ArrayLike, local_blanket: Iterable[int] = ()
+    ) -> tuple[int, int] | None:
+        """Return the exchange of two features that lowers the energy most.
+
+        Of equal ones that of the first site, then of the lowest feature that comes. It takes
+        m * n_features steps and a row of pairs of each feature of the configuration.
+
+        Parameters
+        ----------
+        features : array-like of int, shape (m,)
+        local_blanket : iterable of int, default ()
+
+        Returns
+        -------
+        (site, feature) or None
+            Who leaves, by place, and who comes; None where no exchange lowers the energy.
+        """
+        chosen = self._configuration(features)
+        more = self._more(local_blanket)
+        rows = self._rows(chosen, more)
+        best, found = 0.0, None
+        for site in range(len(chosen)):
+            gain = self._gain(site, chosen, rows, more)
+            now = float(gain[chosen[site]])
+            gain[chosen] = -np.inf
+            comes = int(np.argmax(gain))
+            less = float(gain[comes]) - now
+            if less > best and less > _MARGIN * max(1.0, abs(now)):
+                best, found = less, (site, comes)
+        return found
+
     def _sweep(self, chosen: NDArray[np.int64], more: Array) -> bool:
         """Visit every site once, changing ``chosen``; tell whether one changed."""
         rows = self._rows(chosen, more)
@@ -301,13 +337,7 @@ class Energy:
 
     def _between(self, chosen: NDArray[np.int64]) -> Array:
         """Errors of the pairs of a configuration; its diagonal says nothing."""
-        found = np.ones((len(chosen), len(chosen)))
-        known = np.array([self.errors.knows(f) for f in chosen.tolist()])
-        unknown = np.flatnonzero(~known)
-        known[unknown[:-1]] = True  # the pairs of the last one are known from the others
-        for site in np.flatnonzero(known).tolist():
-            found[site] = found[:, site] = self.errors.row(int(chosen[site]))[chosen]
-        return found
+        return self.errors.between(chosen)
 
     def _more(self, local_blanket: Iterable[int]) -> Array:
         """What blankets add to the weight of each feature."""
@@ -316,12 +346,22 @@ class Energy:
 
     def _indicator(self, features: Iterable[int]) -> Array:
         inside = np.zeros(self.n_features)
-        inside[np.asarray(list(features), dtype=np.int64)] = 1.0
+        listed = np.asarray(list(features))
+        if listed.size:
+            whole = listed.dtype.kind in "iu" and listed.ndim == 1
+            if not whole or listed.min() < 0 or listed.max() >= self.n_features:
+                raise ValueError(
+                    f"a blanket is positions of features, from 0 to {self.n_features - 1}, got "
+                    f"{listed.tolist()!r}"
+                )
+            inside[listed] = 1.0
         return inside
 
     def _configuration(self, features: ArrayLike) -> NDArray[np.int64]:
-        chosen = np.asarray(features, dtype=np.int64)
-        inside = chosen.ndim == 1 and len(chosen) and chosen.min() >= 0
+        given = np.asarray(features)
+        whole = given.ndim == 1 and given.dtype.kind in "iu"
+        chosen = given.astype(np.int64) if whole else np.empty(0, dtype=np.int64)
+        inside = len(chosen) and chosen.min() >= 0
         if not inside or chosen.max() >= self.n_features or len(np.unique(chosen)) < len(chosen):
             raise ValueError(
                 f"a configuration is distinct positions below {self.n_features}, at least one, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.naive_bayes import GaussianNB
 
 from bitsieve._checks import check_choice, check_int, key_of
+from bitsieve._threads import effective_n_jobs
 from bitsieve.causal import Energy, Terms
 from bitsieve.causal.energy import Minimum
 from bitsieve.causal.terms import PRESETS
@@ -183,9 +184,12 @@ class EnergySelector(RankSelector):
         terms = candidates[0]
         for stale in {"terms_errors_"} & set(vars(self)):
             delattr(self, stale)
+        cv = list(self.cv) if isinstance(self.cv, Iterator) else self.cv  # read more than once
         if len(candidates) > 1:
-            terms = self._learn(candidates, table, found.codes)
-        parts = self._parts(table, found.codes, bool(terms.local_blanket or terms.global_blanket))
+            terms = self._learn(candidates, table, found.codes, cv)
+        parts = self._parts(
+            table, found.codes, bool(terms.local_blanket or terms.global_blanket), cv
+        )
         energy = parts.energy(terms)
         wanted = self._n_wanted(table.shape[1])
         assert wanted is not None
@@ -200,7 +204,11 @@ class EnergySelector(RankSelector):
     # -- steps -----------------------------------------------------------------------------------
 
     def _learn(
-        self, candidates: tuple[Terms, ...], X: NDArray[np.float64], codes: NDArray[np.int32]
+        self,
+        candidates: tuple[Terms, ...],
+        X: NDArray[np.float64],
+        codes: NDArray[np.int32],
+        cv: Any,
     ) -> Terms:
         """Choose terms by cross-validation, and keep what it said."""
         import pandas as pd
@@ -211,8 +219,11 @@ class EnergySelector(RankSelector):
             candidates,
             X,
             codes,
-            splits=make_splits(self.cv, X, codes, self.seed_ + 1),
-            parts_of=lambda X, codes, blankets: self._parts(X, codes, blankets, inner=True),
+            splits=make_splits(cv, X, codes, self.seed_ + 1),
+            # Splits that are listed are of all samples; those of a training part are drawn.
+            parts_of=lambda X, codes, blankets: self._parts(
+                X, codes, blankets, cv if _is_repeatable(cv) else 5
+            ),
             minimize=lambda parts, terms: self._minimum(
                 parts, parts.energy(terms), wanted, self.search, _MOST_PAIRED_TO_LEARN
             ),
@@ -229,11 +240,8 @@ class EnergySelector(RankSelector):
         X: NDArray[np.float64],
         codes: NDArray[np.int32],
         with_blankets: bool,
-        *,
-        inner: bool = False,
+        cv: Any,
     ) -> EnergyParts:
-        # Splits that are listed are of all samples; those of a training part are drawn.
-        cv = self.cv if not inner or _is_repeatable(self.cv) else 5
         return EnergyParts.of(
             X,
             codes,
@@ -325,6 +333,7 @@ class EnergySelector(RankSelector):
         check_choice("search", self.search, SEARCHES)
         check_choice("start", self.start, STARTS)
         check_int("max_sweeps", self.max_sweeps, 1)
+        effective_n_jobs(self.n_jobs)
         if self.estimator is not None and not (
             hasattr(self.estimator, "fit") and is_classifier(self.estimator)
         ):
