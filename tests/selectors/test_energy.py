@@ -16,9 +16,10 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from bitsieve import EnergySelector, MarkovBlanket
-from bitsieve.causal import Terms, markov_blanket
+from bitsieve.causal import FitnessPairErrors, Terms, markov_blanket
 from bitsieve.selectors._energy_learning import LEARNT
 
 
@@ -238,6 +239,22 @@ def test_classes_of_any_kind_names_and_threads() -> None:
     assert isinstance(one.path_, pandas.DataFrame)
     again = pickle.loads(pickle.dumps(one))
     assert again.transform(X).shape == (178, 3)
+
+
+def test_few_pairs_of_what_is_not_compiled(monkeypatch: Any) -> None:
+    X, y = load_wine(return_X_y=True)
+    counted: list[int] = []
+    of = FitnessPairErrors.of
+
+    def count(self: Any, pairs: Any) -> Any:
+        counted.append(len(pairs))
+        return of(self, pairs)
+
+    monkeypatch.setattr(FitnessPairErrors, "of", count)
+    monkeypatch.setattr("bitsieve.selectors.energy._MOST_PAIRED_UNCOMPILED", 4)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    EnergySelector(2, terms="ebm-lm", estimator=tree, start="pairs", cv=2).fit(X, y)
+    assert counted[:4] == [3, 2, 1, 0]
 
 
 def test_splits_from_an_iterator_are_read_once(cancer: Any) -> None:

@@ -75,8 +75,13 @@ class KeptErrors:
         """
         taking = getattr(self._errors, "taking", None)
         if taking is None:
+            of: Any = getattr(self._errors, "of", None)
             for place, feature in enumerate(features.tolist()):
-                yield place, self._errors.row(feature)[features[place + 1 :]]
+                others = features[place + 1 :]
+                if of is None or 2 * len(others) > len(self.single):
+                    yield place, self._errors.row(feature)[others]
+                else:
+                    yield place, of(np.column_stack([np.full_like(others, feature), others]))
             return
         every = len(features) == len(self.single)
         few: Any = self._errors if every else taking(features)

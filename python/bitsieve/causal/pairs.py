@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -95,7 +94,7 @@ class PairErrors(TableOfPairs):
         self.classes, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes) < 2:
             raise ValueError("y must have at least two classes")
-        if not isinstance(var_smoothing, Real) or not 0 < var_smoothing < np.inf:
+        if not isinstance(var_smoothing, (int, float, np.number)) or not 0 < var_smoothing < np.inf:
             raise ValueError(f"var_smoothing must be a positive number, got {var_smoothing!r}")
         self.var_smoothing = float(var_smoothing)
         self._codes = codes.astype(np.int32)

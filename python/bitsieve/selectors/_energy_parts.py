@@ -115,6 +115,8 @@ class EnergyParts:
     blanket : tuple of int
         Features in the target's blanket among all; empty where no term asks for it.
     local : LocalBlanket or None
+    is_compiled : bool
+        Whether errors come from a kernel, and not from scikit-learn pair by pair.
     """
 
     positions: NDArray[np.float64]
@@ -123,6 +125,7 @@ class EnergyParts:
     n_samples: int
     blanket: tuple[int, ...]
     local: LocalBlanket | None
+    is_compiled: bool
 
     @classmethod
     def of(
@@ -165,13 +168,15 @@ class EnergyParts:
             test, options = maker._make_test(X, codes), maker._options()
             global_blanket = markov_blanket(test, n_features, n_jobs=n_jobs, **options).members
             local = LocalBlanket(test, n_features, **options)
+        errors = _errors(X, codes, estimator, splits, n_jobs)
         return cls(
             positions_of(keys, given="rankings"),
             [name_of(ranker) for ranker in found],
-            KeptErrors(_errors(X, codes, estimator, splits, n_jobs)),
+            KeptErrors(errors),
             len(X),
             global_blanket,
             local,
+            is_compiled=isinstance(errors, PairErrors) or errors.fitness.kernel is not None,
         )
 
     def energy(self, terms: Terms) -> Energy:
@@ -187,7 +192,7 @@ class EnergyParts:
 
 def _errors(
     X: NDArray[np.float64], codes: Codes, estimator: Any, splits: list[Split], n_jobs: int | None
-) -> ErrorsOfPairs:
+) -> PairErrors | FitnessPairErrors:
     """Errors by the kernel of all pairs where it serves, else by any compiled or other fitness."""
     if type(estimator) is GaussianNB and estimator.priors is None and estimator.var_smoothing > 0:
         tested = np.bincount(np.concatenate([test for _, test in splits]), minlength=len(X))

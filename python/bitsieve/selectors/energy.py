@@ -33,6 +33,7 @@ from bitsieve.selectors.nested_subsets import NestedSubsets, nested_sizes
 __all__ = ["EnergySelector"]
 
 _MOST_PAIRED_TO_LEARN = 1000  # features, for each of many settings
+_MOST_PAIRED_UNCOMPILED = 50  # each pair takes a fit a fold
 _MOST_SEARCHED = 64  # features of a subset that is searched for; larger ones are ranked
 
 
@@ -68,7 +69,8 @@ class EnergySelector(RankSelector):
         the best one helps.
     start : {"both", "features", "pairs"}, default "both"
         Where the search starts: from the best features, as in the paper; from the best of all
-        pairs (of the best 5,000 features where there are more) and what is best added to it, one
+        pairs (of the best 5,000 features where there are more, of the best 50 where the estimator
+        is not compiled and every pair is fitted in every fold) and what is best added to it, one
         by one; or from both, the lower energy being taken. Features that tell together what none
         tells alone are found from pairs.
     max_sweeps : int, default 100
@@ -273,7 +275,7 @@ class EnergySelector(RankSelector):
             local=parts.local,
             max_sweeps=self.max_sweeps,
             key=self.seed_,
-            n_paired=n_paired,
+            n_paired=n_paired if parts.is_compiled else min(n_paired, _MOST_PAIRED_UNCOMPILED),
         )
 
     def _store(
