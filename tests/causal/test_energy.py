@@ -174,7 +174,7 @@ def test_equal_features_go_to_the_lowest_index() -> None:
 
 def test_what_is_refused() -> None:
     energy = drawn(0)
-    for wrong in ([], [0, 0], [-1], [9], [[0]]):
+    for wrong in ([], [0, 0], [-1], [9], [[0]], [0.7, 1.2], ["a"]):
         with pytest.raises(ValueError, match="configuration is distinct positions below 9"):
             energy.value(wrong)
     for size, n_candidates, name in ((0, 3, "size"), (10, 3, "size"), (2, 0, "n_candidates")):
@@ -193,6 +193,16 @@ def test_what_is_refused() -> None:
         Terms(association=-1)
     with pytest.raises(ValueError, match="same features"):
         Energy([[1, 2]], Errors(TABLE), n_samples=10)
+    for positions in ([[0, 1, 2]], [[1, 2, np.nan]]):
+        with pytest.raises(ValueError, match="positions must be numbers from 1 on"):
+            Energy(positions, Errors(TABLE), n_samples=10)
+    with pytest.raises(ValueError, match="terms must be"):
+        Energy(POSITIONS, Errors(TABLE), n_samples=10, terms="ebm")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="energy must be"):
+        EnergyFitness(3)  # type: ignore[arg-type]
+    for wrong in ([9], [-1], [0.5], ["a"]):
+        with pytest.raises(ValueError, match="blanket must hold positions of features, from 0 to 8"):
+            energy.value([0, 1], wrong)
 
 
 @pytest.mark.parametrize("normalize", ["all", "configuration"])
@@ -234,6 +244,45 @@ def test_contributions_are_differences() -> None:
             for f in (0, 2, 8):
                 told = energy.value(rest, local) - energy.value([*rest, f], local)
                 assert found[f] == pytest.approx(min(told, found[weakest]))
+
+
+def test_best_swap_is_the_best_of_all() -> None:
+    for seed in range(5):
+        energy = drawn(seed)
+        chosen, local = [4, 0, 7], [0]
+        now = energy.value(chosen, local)
+        found = {}
+        for site in range(3):
+            for comes in set(range(9)) - set(chosen):
+                other = [*chosen]
+                other[site] = comes
+                found[site, comes] = energy.value(other, local)
+        best = min(found, key=lambda swap: found[swap])
+        assert energy.best_swap(chosen, local) == (best if found[best] < now else None)
+    least = min(combinations(range(9), 3), key=lambda few: energy.value(few, [0]))
+    assert energy.best_swap(least, [0]) is None
+
+
+def test_energies_make_no_rows() -> None:
+    class Pairs(Errors):
+        def row(self, feature: int) -> np.ndarray:
+            asked.append(feature)
+            return super().row(feature)
+
+        def of(self, pairs: np.ndarray) -> np.ndarray:
+            return np.array([super(Pairs, self).row(a)[b] for a, b in pairs])
+
+    asked: list[int] = []
+    matrix = np.random.default_rng(0).uniform(0.1, 0.5, (9, 9))
+    matrix = (matrix + matrix.T) / 2
+    places = np.arange(1, 10)[None]
+    plain = Energy(places, Errors(matrix), n_samples=50)
+    energy = Energy(places, Pairs(matrix), n_samples=50)
+    assert energy.value([1, 5, 7, 2]) == plain.value([1, 5, 7, 2])
+    assert not asked
+    energy.errors.row(5)
+    assert energy.value([1, 5, 7, 2]) == plain.value([1, 5, 7, 2])
+    assert asked == [5]
 
 
 def test_kept_errors_forget_the_oldest(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,6 +82,7 @@ def _tables() -> dict[str, tuple[Any, Any]]:
         "bits": (rng.integers(0, 2, (150, 70)).astype(np.uint8), rng.integers(0, 3, 150)),
         "rare bits": (rare, rng.integers(0, 2, 203)),
         "whole numbers, six classes": (whole, rng.integers(0, 6, 97)),
+        "three levels, nine classes": (rng.integers(-1, 2, (61, 40)), np.arange(61) * 9 // 61),
         "ties": (np.tile([[0, 1, 1], [1, 0, 1], [0, 1, 0], [1, 0, 0]], (15, 1)), np.arange(60) % 2),
         "one feature": (cancer[:, :1], y),
         "strings": (iris, np.array(["a", "b", "c"])[species]),
@@ -230,13 +231,16 @@ def test_refusals() -> None:
         PairErrors(X, y, splits=[(order[:100], order[100:])])
     with pytest.raises(ValueError, match="once"):
         PairErrors(X, y, splits=[])
+    for splits in (3, [3], [(order,)]):
+        with pytest.raises(ValueError, match=r"splits must be a list of \(train, test\)"):
+            PairErrors(X, y, splits=splits)
     with pytest.raises(ValueError, match="in each training part"):
         PairErrors(X, y, splits=[([], order)])
     with pytest.raises(ValueError, match="from 0 to 149, got 0 to 150"):
         PairErrors(X, y, splits=[(order, order), ([0, 150], [])])
     with pytest.raises(ValueError, match="splits must hold lists of positions"):
         PairErrors(X, y, splits=[(order > 3, order)])
-    for smoothing in (0, -1.0, np.inf, np.nan):
+    for smoothing in (0, -1.0, np.inf, np.nan, "1e-9", None):
         with pytest.raises(ValueError, match="var_smoothing must be a positive number"):
             PairErrors(X, y, var_smoothing=smoothing)
     with pytest.raises(ValueError, match="n_jobs"):

@@ -13,12 +13,13 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import f_classif
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from bitsieve import EnergySelector, MarkovBlanket
-from bitsieve.causal import Terms, markov_blanket
+from bitsieve.causal import FitnessPairErrors, Terms, markov_blanket
 from bitsieve.selectors._energy_learning import LEARNT
 
 
@@ -221,8 +222,8 @@ def test_nested_subsets(cancer: Any) -> None:
     best = np.argsort(nested.ranking)[:3]
     assert nested.blanket_auc(best) == 1.0
     assert nested.blanket_auc(np.argsort(nested.ranking)[-3:]) == 0.0
-    for blanket in ([], range(10), [10], [-1]):
-        with pytest.raises(ValueError, match="blanket"):
+    for blanket in ([], range(10), [10], [-1], [0.5], ["worst radius"]):
+        with pytest.raises(ValueError, match="blanket must"):
             nested.blanket_auc(blanket)
 
 
@@ -253,6 +254,38 @@ def test_classes_of_any_kind_names_and_threads() -> None:
     assert again.transform(X).shape == (178, 3)
 
 
+def test_few_pairs_of_what_is_not_compiled(monkeypatch: Any) -> None:
+    X, y = load_wine(return_X_y=True)
+    counted: list[int] = []
+    of = FitnessPairErrors.of
+
+    def count(self: Any, pairs: Any) -> Any:
+        counted.append(len(pairs))
+        return of(self, pairs)
+
+    monkeypatch.setattr(FitnessPairErrors, "of", count)
+    monkeypatch.setattr("bitsieve.selectors.energy._MOST_PAIRED_UNCOMPILED", 4)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    EnergySelector(2, terms="ebm-lm", estimator=tree, start="pairs", cv=2).fit(X, y)
+    assert counted[:4] == [3, 2, 1, 0]
+
+
+def test_splits_from_an_iterator_are_read_once(cancer: Any) -> None:
+    X, y, splits = cancer
+    terms = [Terms(), Terms(association=0)]
+    listed = EnergySelector(2, terms=terms, cv=list(splits)).fit(X, y)
+    read = EnergySelector(2, terms=terms, cv=iter(splits)).fit(X, y)
+    assert read.features_.tolist() == listed.features_.tolist()
+    assert read.terms_errors_.error.tolist() == listed.terms_errors_.error.tolist()
+
+
+def test_a_ranker_that_ranks_none_tells_none_apart() -> None:
+    X, y = np.ones((20, 3)), np.arange(20) % 2
+    selector = EnergySelector(2, rankers=["fcbf", "f"]).fit(X, y)
+    assert selector.positions_.tolist() == [[2.0] * 3] * 2
+    assert selector.features_.tolist() == [0, 1]
+
+
 def test_refuses(cancer: Any) -> None:
     X, y, _ = cancer
     for options, message in (
@@ -268,6 +301,12 @@ def test_refuses(cancer: Any) -> None:
         ({"rankers": ["nothing"]}, "unknown method 'nothing'"),
         ({"cv": 1}, "cv"),
         ({"cv": 1000}, "cv=1000"),
+        ({"cv": True}, "cv must be a whole number from 2 on"),
+        ({"cv": "five"}, "cv must be a whole number from 2 on"),
+        ({"cv": 2.5}, "cv must be a whole number from 2 on"),
+        ({"cv": []}, "cv has no folds"),
+        ({"cv": ShuffleSplit(3)}, "cv must test each sample once"),
+        ({"n_jobs": 0}, "^n_jobs must be"),
         ({"n_features_to_select": 11}, "n_features_to_select is 11"),
     ):
         with pytest.raises(ValueError, match=message):

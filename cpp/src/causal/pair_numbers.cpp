@@ -13,6 +13,7 @@ constexpr std::size_t pad_to = 8;
 constexpr std::size_t feature_block = 16;
 constexpr std::size_t tile_samples = 1024;  // whose margins, of two tiles of features, stay in L2
 constexpr std::size_t pair_chains = 4;      // sums that run side by side
+constexpr std::size_t few_samples = 8;      // of a segment, on average, that no vector is worth
 
 std::size_t padded(std::size_t n) { return (n + pad_to - 1) / pad_to * pad_to; }
 
@@ -178,9 +179,45 @@ void PairNumbers::count_tile(const std::int64_t* a, std::size_t n_a, std::size_t
   }
 }
 
+// As the kernel does it, with the parts of a fold made once, and no other class looked at for a
+// sample that one has beaten.
+void PairNumbers::count_few(std::size_t a, std::size_t b, std::int64_t* wrong,
+                            Scratch& scratch) const {
+  const PairTarget& at = target();
+  const double* x = values_.data() + a * ld_;
+  const double* z = b == no_feature ? x : values_.data() + b * ld_;
+  const auto margin = [](double value, const PairLine& line) {
+    const double other = value - line.mean_other, own = value - line.mean_own;
+    return (other * other * line.factor_other - own * own * line.factor_own) + line.constant;
+  };
+  std::fill(wrong, wrong + at.n_classes, 0);
+  for (std::size_t s = 0; s < at.n_folds; ++s) {
+    const Part* of_a = parts_with(a, s, b, scratch.parts_a);
+    const Part* of_b = parts_with(b, s, a, scratch.parts_b);
+    for (std::size_t y = 0; y < at.n_classes; ++y) {
+      const std::size_t k = y * at.n_folds + s;
+      std::size_t from = segment_begin_[k];
+      const std::size_t to = segment_end_[k];
+      scratch.right.clear();
+      for (; from < to; ++from) scratch.right.push_back(from);
+      for (std::size_t r = 0; r < at.n_rows() && !scratch.right.empty(); ++r) {
+        const PairLine first = line(of_a, is_flat(a, s), s, y, r);
+        const PairLine second = line(of_b, is_flat(b, s), s, y, r);
+        const auto beaten = [&](std::size_t i) {
+          return !(margin(x[i], first) + margin(z[i], second) > 0);
+        };
+        const auto end = std::remove_if(scratch.right.begin(), scratch.right.end(), beaten);
+        wrong[y] += scratch.right.end() - end;
+        scratch.right.erase(end, scratch.right.end());
+      }
+    }
+  }
+}
+
 void PairNumbers::count_pair(std::size_t a, std::size_t b, std::int64_t* wrong,
                              Scratch& scratch) const {
   const PairTarget& at = target();
+  if (at.n_samples <= few_samples * at.n_segments()) return count_few(a, b, wrong, scratch);
   const std::size_t step = std::min(tile_samples, ld_), stride = at.n_rows() * step;
   scratch.numbers.resize(std::max(scratch.numbers.size(), stride));
   scratch.others.resize(std::max(scratch.others.size(), stride));

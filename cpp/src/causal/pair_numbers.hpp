@@ -23,6 +23,8 @@ class PairNumbers : public PairErrors {
                std::size_t end, std::size_t row_stride, std::vector<Part>& room,
                double* out) const;
   void measure(std::size_t f);
+  // count_pair of segments of few samples.
+  void count_few(std::size_t a, std::size_t b, std::int64_t* wrong, Scratch& scratch) const;
 
   std::size_t ld_ = 0;                       // places of a feature: classes padded to a vector
   std::vector<std::size_t> class_begin_;     // [n_classes + 1] of places

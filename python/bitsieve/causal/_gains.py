@@ -69,13 +69,7 @@ class Gains:
 
     def _between(self, chosen: NDArray[np.int64]) -> Array:
         """Errors of the pairs of a configuration; its diagonal says nothing."""
-        found = np.ones((len(chosen), len(chosen)))
-        known = np.array([self.errors.knows(f) for f in chosen.tolist()])
-        unknown = np.flatnonzero(~known)
-        known[unknown[:-1]] = True  # the pairs of the last one are known from the others
-        for site in np.flatnonzero(known).tolist():
-            found[site] = found[:, site] = self.errors.row(int(chosen[site]))[chosen]
-        return found
+        return self.errors.between(chosen)
 
     def _more(self, local_blanket: Iterable[int]) -> Array:
         """What blankets add to the causal weight of each feature: equation 4, less 1."""
@@ -84,18 +78,22 @@ class Gains:
 
     def _indicator(self, name: str, features: Iterable[int]) -> Array:
         inside = np.zeros(self.n_features)
-        members = np.asarray(list(features), dtype=np.int64)
-        if members.size and not 0 <= members.min() <= members.max() < self.n_features:
-            raise ValueError(
-                f"{name} must hold positions of features, from 0 to {self.n_features - 1}, got "
-                f"{members.min()} to {members.max()}"
-            )
-        inside[members] = 1.0
+        listed = np.asarray(list(features))
+        if listed.size:
+            whole = listed.dtype.kind in "iu" and listed.ndim == 1
+            if not whole or listed.min() < 0 or listed.max() >= self.n_features:
+                raise ValueError(
+                    f"{name} must hold positions of features, from 0 to {self.n_features - 1}, got "
+                    f"{listed.tolist()!r}"
+                )
+            inside[listed] = 1.0
         return inside
 
     def _configuration(self, features: ArrayLike) -> NDArray[np.int64]:
-        chosen = np.asarray(features, dtype=np.int64)
-        inside = chosen.ndim == 1 and len(chosen) and chosen.min() >= 0
+        given = np.asarray(features)
+        whole = given.ndim == 1 and given.dtype.kind in "iu"
+        chosen = given.astype(np.int64) if whole else np.empty(0, dtype=np.int64)
+        inside = len(chosen) and chosen.min() >= 0
         if not inside or chosen.max() >= self.n_features or len(np.unique(chosen)) < len(chosen):
             raise ValueError(
                 f"a configuration is distinct positions below {self.n_features}, at least one, "

@@ -111,6 +111,8 @@ class Energy(Gains):
         terms: Terms | None = None,
     ) -> None:
         self.terms = Terms() if terms is None else terms
+        if not isinstance(self.terms, Terms):
+            raise ValueError(f"terms must be bitsieve.causal.Terms(...), got {terms!r}")
         self.n_samples = check_int("n_samples", n_samples, 1)
         single = np.asarray(errors.single, dtype=np.float64)
         places = np.atleast_2d(np.asarray(positions, dtype=np.float64))
@@ -119,6 +121,8 @@ class Energy(Gains):
                 f"positions of shape {places.shape} and errors of shape {single.shape} are not of "
                 "the same features"
             )
+        if not (places >= 1).all():
+            raise ValueError("positions must be numbers from 1 on, 1 for the best")
         self.n_features = len(single)
         self.scores: Array = self.terms.relevance * relevance(places)
         self.scores = self.scores + self.terms.predictive * predictive_rank(single)
@@ -336,6 +340,38 @@ class Energy(Gains):
             if energies[-1] < min(energies[:-1]):
                 best = chosen.copy()
         return Minimum(best, min(energies), np.array(energies), converged)
+
+    def best_swap(
+        self, features: ArrayLike, local_blanket: Iterable[int] = ()
+    ) -> tuple[int, int] | None:
+        """Return the exchange of two features that lowers the energy most.
+
+        Of equal ones that of the first site, then of the lowest feature that comes. It takes
+        m * n_features steps and a row of pairs of each feature of the configuration.
+
+        Parameters
+        ----------
+        features : array-like of int, shape (m,)
+        local_blanket : iterable of int, default ()
+
+        Returns
+        -------
+        (site, feature) or None
+            Who leaves, by place, and who comes; None where no exchange lowers the energy.
+        """
+        chosen = self._configuration(features)
+        more = self._more(local_blanket)
+        rows = self._rows(chosen, more)
+        best, found = 0.0, None
+        for site in range(len(chosen)):
+            gain = self._gain(site, chosen, rows, more)
+            now = float(gain[chosen[site]])
+            gain[chosen] = -np.inf
+            comes = int(np.argmax(gain))
+            less = float(gain[comes]) - now
+            if less > best and less > _MARGIN * max(1.0, abs(now)):
+                best, found = less, (site, comes)
+        return found
 
     def _sweep(self, chosen: NDArray[np.int64], more: Array) -> bool:
         """Visit every site once, changing ``chosen``; tell whether one changed."""

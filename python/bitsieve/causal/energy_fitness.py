@@ -51,6 +51,10 @@ class EnergyFitness:
     resample = False
 
     def __init__(self, energy: Energy, local_blanket: LocalBlanketOf | Iterable[int] = ()) -> None:
+        if not isinstance(energy, Energy):
+            raise ValueError(
+                f"energy must be a bitsieve.causal.Energy, got {type(energy).__name__}"
+            )
         self.energy = energy
         self.n_features = energy.n_features
         self._local = local_blanket if callable(local_blanket) else tuple(local_blanket)

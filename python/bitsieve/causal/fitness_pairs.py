@@ -17,6 +17,7 @@ class ScoresOfMasks(Protocol):
     """What is asked of a fitness; this room does not import ``bitsieve.fitness``."""
 
     n_features: int
+    kernel: str | None
 
     def evaluate(self, masks: Masks, seeds: int = 0) -> NDArray[np.float64]:
         """Score each mask."""

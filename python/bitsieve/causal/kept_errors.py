@@ -49,6 +49,24 @@ class KeptErrors:
         """Whether a row is kept."""
         return feature in self._kept
 
+    def between(self, features: NDArray[np.int64]) -> Array:
+        """Of the pairs of some features, (k, k), 1 on the diagonal; no row is made for it."""
+        n = len(features)
+        found = np.ones((n, n))
+        known = np.array([self.knows(feature) for feature in features.tolist()], dtype=bool)
+        of = getattr(self._errors, "of", None)
+        if of is None:
+            known[np.flatnonzero(~known)[:-1]] = True  # those of the last are known from the others
+        for site in np.flatnonzero(known).tolist():
+            found[site] = found[:, site] = self.row(int(features[site]))[features]
+        unknown = np.flatnonzero(~known)
+        if len(unknown) > 1 and of is not None:
+            first, second = (unknown[half] for half in np.triu_indices(len(unknown), 1))
+            asked = of(np.column_stack([features[first], features[second]]))
+            found[first, second] = found[second, first] = asked
+        np.fill_diagonal(found, 1.0)
+        return found
+
     def upper(self, features: NDArray[np.int64]) -> Iterator[tuple[int, Array]]:
         """Go through the pairs of some features, which are not kept.
 
@@ -61,8 +79,13 @@ class KeptErrors:
         """
         taking = getattr(self._errors, "taking", None)
         if taking is None:
+            of: Any = getattr(self._errors, "of", None)
             for place, feature in enumerate(features.tolist()):
-                yield place, self._errors.row(feature)[features[place + 1 :]]
+                others = features[place + 1 :]
+                if of is None or 2 * len(others) > len(self.single):
+                    yield place, self._errors.row(feature)[others]
+                else:
+                    yield place, of(np.column_stack([np.full_like(others, feature), others]))
             return
         every = len(features) == len(self.single)
         few: Any = self._errors if every else taking(features)

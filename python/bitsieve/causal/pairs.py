@@ -96,7 +96,7 @@ class PairErrors(TableOfPairs):
         self.classes, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes) < 2:
             raise ValueError("y must have at least two classes")
-        if not 0 < var_smoothing < np.inf:
+        if not isinstance(var_smoothing, (int, float, np.number)) or not 0 < var_smoothing < np.inf:
             raise ValueError(f"var_smoothing must be a positive number, got {var_smoothing!r}")
         self.var_smoothing = float(var_smoothing)
         self._codes = codes.astype(np.int32)
@@ -109,7 +109,7 @@ class PairErrors(TableOfPairs):
         cv = check_int("cv", cv, 2)
         sizes = np.bincount(self._codes)
         if sizes.min() < cv:
-            least = self.classes[sizes.argmin()]
+            least = self.classes.tolist()[sizes.argmin()]
             raise ValueError(
                 f"each class needs at least cv={cv} samples, {least!r} has {sizes.min()}"
             )
@@ -123,7 +123,11 @@ class PairErrors(TableOfPairs):
         return [(np.flatnonzero(fold != s), np.flatnonzero(fold == s)) for s in range(cv)]
 
     def _check(self, splits: list[tuple[Any, Any]]) -> list[Split]:
-        checked = [(self._samples(train), self._samples(test)) for train, test in splits]
+        try:
+            pairs = [(train, test) for train, test in splits]
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"splits must be a list of (train, test), got {splits!r}") from error
+        checked = [(self._samples(train), self._samples(test)) for train, test in pairs]
         tested = np.concatenate([test for _, test in checked] or [np.empty(0, np.int64)])
         if not np.array_equal(np.sort(tested), np.arange(self.n_samples)):
             raise ValueError("splits must test each sample once")

@@ -82,8 +82,12 @@ def make_splits(cv: Any, X: Any, codes: Codes, key: int) -> list[Split]:
     Raises
     ------
     ValueError
-        If cv is none, or there are more folds than samples of the largest class.
+        If that is no cross-validation, or there are more folds than samples of the largest class.
     """
+    if isinstance(cv, (bool, np.bool_, str, float)):
+        raise ValueError(
+            f"cv must be a whole number from 2 on, a splitter or a list of splits, got {cv!r}"
+        )
     if is_whole(cv) or cv is None:
         n_folds = 5 if cv is None else check_int("cv", cv, 2)
         most = int(np.bincount(codes).max())
@@ -92,7 +96,10 @@ def make_splits(cv: Any, X: Any, codes: Codes, key: int) -> list[Split]:
         splitter: Any = StratifiedKFold(n_folds, shuffle=True, random_state=key % 2**32)
     else:
         splitter = check_cv(cv, codes, classifier=True)
-    return [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(X, codes)]
+    found = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(X, codes)]
+    if not found:
+        raise ValueError("cv has no folds: an empty list, or an iterator that was used up before")
+    return found
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,8 @@ class EnergyParts:
     blanket : tuple of int
         Features in the target's blanket among all; empty where no term asks for it.
     local : LocalBlanket or None
+    is_compiled : bool
+        Whether errors come from a kernel, and not from scikit-learn pair by pair.
     """
 
     positions: NDArray[np.float64]
@@ -116,6 +125,7 @@ class EnergyParts:
     n_samples: int
     blanket: tuple[int, ...]
     local: LocalBlanket | None
+    is_compiled: bool
 
     @classmethod
     def of(
@@ -148,6 +158,7 @@ class EnergyParts:
                 ranker, X, codes, n_features=n_features, n_greedy=min(n_features, N_GREEDY),
                 n_jobs=n_jobs, key=key,
             ).keys  # fmt: skip
+        keys[np.isnan(keys).all(axis=1)] = 0.0  # who ranks no feature tells none apart
         global_blanket: tuple[int, ...] = ()
         local = None
         if with_blankets:
@@ -157,13 +168,15 @@ class EnergyParts:
             test, options = maker._make_test(X, codes), maker._options()
             global_blanket = markov_blanket(test, n_features, n_jobs=n_jobs, **options).members
             local = LocalBlanket(test, n_features, **options)
+        errors = _errors(X, codes, estimator, splits, n_jobs)
         return cls(
             positions_of(keys, given="rankings"),
             [name_of(ranker) for ranker in found],
-            KeptErrors(_errors(X, codes, estimator, splits, n_jobs)),
+            KeptErrors(errors),
             len(X),
             global_blanket,
             local,
+            is_compiled=isinstance(errors, PairErrors) or errors.fitness.kernel is not None,
         )
 
     def energy(self, terms: Terms) -> Energy:
@@ -179,9 +192,15 @@ class EnergyParts:
 
 def _errors(
     X: NDArray[np.float64], codes: Codes, estimator: Any, splits: list[Split], n_jobs: int | None
-) -> ErrorsOfPairs:
+) -> PairErrors | FitnessPairErrors:
     """Errors by the kernel of all pairs where it serves, else by any compiled or other fitness."""
     if type(estimator) is GaussianNB and estimator.priors is None and estimator.var_smoothing > 0:
+        tested = np.bincount(np.concatenate([test for _, test in splits]), minlength=len(X))
+        if not (tested == 1).all():
+            raise ValueError(
+                "cv must test each sample once, as KFold and StratifiedKFold do: the errors of "
+                "GaussianNB are counted over all samples"
+            )
         return PairErrors(
             X, codes, splits=splits, var_smoothing=estimator.var_smoothing, n_jobs=n_jobs
         )

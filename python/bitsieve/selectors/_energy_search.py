@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bitsieve._checks import SEEDS
 from bitsieve.causal import Energy, EnergyFitness, LocalBlanket
 from bitsieve.causal.energy import Minimum
-from bitsieve.search import AnnealingMaskSearch, FixedSizeMaskSearch, run
+from bitsieve.search import AnnealingMaskSearch, run
 
 __all__ = ["MOST_PAIRED", "SEARCHES", "STARTS", "SearchName", "StartName", "minimize"]
 
@@ -44,8 +44,8 @@ def minimize(
     energy : Energy
     size : int
     search : {"icm", "annealing", "swaps"}
-        The other two go through :func:`bitsieve.search.run`. They hold the local blanket still,
-        and are repeated with that of what they found until it comes again.
+        The other two hold the local blanket still, and are repeated with that of what they found
+        until it comes again.
     start : {"features", "pairs", "both"}
         The best features, or the best pair and what is best beside it; both: the better of what
         the two searches find.
@@ -94,16 +94,10 @@ def _by_search(
     energies, best = [energy.value(chosen, inside)], chosen
     converged = False
     for number in range(_MOST_ROUNDS):
-        mask = np.zeros(energy.n_features, dtype=bool)
-        mask[chosen] = True
-        found = run(
-            _search(search, mask, max_sweeps),
-            EnergyFitness(energy, inside),
-            choose="recommended",
-            random_state=(key + number) % SEEDS,
-            progress=False,
-        )
-        chosen = np.flatnonzero(found.support)
+        if search == "swaps":
+            chosen = _swapped(energy, chosen, inside)
+        else:
+            chosen = _annealed(energy, chosen, inside, max_sweeps, (key + number) % SEEDS)
         after = tuple(asks(chosen)) if asks else ()
         energies.append(energy.value(chosen, after))
         if energies[-1] < min(energies[:-1]):
@@ -115,9 +109,29 @@ def _by_search(
     return Minimum(best, min(energies), np.array(energies), converged)
 
 
-def _search(search: SearchName, start: NDArray[np.bool_], max_sweeps: int) -> Any:
-    size = int(start.sum())
-    if search == "swaps":
-        return FixedSizeMaskSearch(len(start), size=size, start=start)
-    n_steps = max(1, _STEPS_OF_A_SWEEP * max_sweeps)
-    return AnnealingMaskSearch(len(start), size=size, start=start, n_steps=n_steps)
+def _swapped(
+    energy: Energy, start: NDArray[np.int64], inside: tuple[int, ...]
+) -> NDArray[np.int64]:
+    """The best exchange of two features, again and again, until none lowers the energy."""
+    chosen = np.sort(start)
+    while (swap := energy.best_swap(chosen, inside)) is not None:
+        site, comes = swap
+        chosen[site] = comes
+        chosen.sort()
+    return chosen
+
+
+def _annealed(
+    energy: Energy, start: NDArray[np.int64], inside: tuple[int, ...], max_sweeps: int, key: int
+) -> NDArray[np.int64]:
+    mask = np.zeros(energy.n_features, dtype=bool)
+    mask[start] = True
+    steps = max(1, _STEPS_OF_A_SWEEP * max_sweeps)
+    found = run(
+        AnnealingMaskSearch(len(mask), size=len(start), start=mask, n_steps=steps),
+        EnergyFitness(energy, inside),
+        choose="recommended",
+        random_state=key,
+        progress=False,
+    )
+    return np.flatnonzero(found.support)

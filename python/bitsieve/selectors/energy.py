@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.naive_bayes import GaussianNB
 
 from bitsieve._checks import check_choice, check_int, key_of
+from bitsieve._threads import effective_n_jobs
 from bitsieve.causal import Energy, Terms
 from bitsieve.causal.energy import Minimum
 from bitsieve.causal.terms import PRESETS
@@ -32,6 +33,7 @@ from bitsieve.selectors.nested_subsets import NestedSubsets, nested_sizes
 __all__ = ["EnergySelector"]
 
 _MOST_PAIRED_TO_LEARN = 1000  # features, for each of many settings
+_MOST_PAIRED_UNCOMPILED = 50  # each pair takes a fit a fold
 _MOST_SEARCHED = 64  # features of a subset that is searched for; larger ones are ranked
 
 
@@ -70,7 +72,8 @@ class EnergySelector(RankSelector):
         the best one helps.
     start : {"both", "features", "pairs"}, default "both"
         Where the search starts: from the best features, as in the paper; from the best of all
-        pairs (of the best 5,000 features where there are more) and what is best added to it, one
+        pairs (of the best 5,000 features where there are more, of the best 50 where the estimator
+        is not compiled and every pair is fitted in every fold) and what is best added to it, one
         by one; or from both, the lower energy being taken. Features that tell together what none
         tells alone are found from pairs.
     max_sweeps : int, default 100
@@ -187,9 +190,12 @@ class EnergySelector(RankSelector):
         terms = candidates[0]
         for stale in {"terms_errors_"} & set(vars(self)):
             delattr(self, stale)
+        cv = list(self.cv) if isinstance(self.cv, Iterator) else self.cv  # read more than once
         if len(candidates) > 1:
-            terms = self._learn(candidates, table, found.codes)
-        parts = self._parts(table, found.codes, bool(terms.local_blanket or terms.global_blanket))
+            terms = self._learn(candidates, table, found.codes, cv)
+        parts = self._parts(
+            table, found.codes, bool(terms.local_blanket or terms.global_blanket), cv
+        )
         energy = parts.energy(terms)
         wanted = self._n_wanted(table.shape[1])
         assert wanted is not None
@@ -204,7 +210,11 @@ class EnergySelector(RankSelector):
     # -- steps -----------------------------------------------------------------------------------
 
     def _learn(
-        self, candidates: tuple[Terms, ...], X: NDArray[np.float64], codes: NDArray[np.int32]
+        self,
+        candidates: tuple[Terms, ...],
+        X: NDArray[np.float64],
+        codes: NDArray[np.int32],
+        cv: Any,
     ) -> Terms:
         """Choose terms by cross-validation, and keep what it said."""
         import pandas as pd
@@ -215,8 +225,11 @@ class EnergySelector(RankSelector):
             candidates,
             X,
             codes,
-            splits=make_splits(self.cv, X, codes, self.seed_ + 1),
-            parts_of=lambda X, codes, blankets: self._parts(X, codes, blankets, inner=True),
+            splits=make_splits(cv, X, codes, self.seed_ + 1),
+            # Splits that are listed are of all samples; those of a training part are drawn.
+            parts_of=lambda X, codes, blankets: self._parts(
+                X, codes, blankets, cv if _is_repeatable(cv) else 5
+            ),
             minimize=lambda parts, terms: self._minimum(
                 parts, parts.energy(terms), wanted, self.search, _MOST_PAIRED_TO_LEARN
             ),
@@ -233,11 +246,8 @@ class EnergySelector(RankSelector):
         X: NDArray[np.float64],
         codes: NDArray[np.int32],
         with_blankets: bool,
-        *,
-        inner: bool = False,
+        cv: Any,
     ) -> EnergyParts:
-        # Splits that are listed are of all samples; those of a training part are drawn.
-        cv = self.cv if not inner or _is_repeatable(self.cv) else 5
         return EnergyParts.of(
             X,
             codes,
@@ -269,7 +279,7 @@ class EnergySelector(RankSelector):
             local=parts.local,
             max_sweeps=self.max_sweeps,
             key=self.seed_,
-            n_paired=n_paired,
+            n_paired=n_paired if parts.is_compiled else min(n_paired, _MOST_PAIRED_UNCOMPILED),
         )
 
     def _store(
@@ -329,6 +339,7 @@ class EnergySelector(RankSelector):
         check_choice("search", self.search, SEARCHES)
         check_choice("start", self.start, STARTS)
         check_int("max_sweeps", self.max_sweeps, 1)
+        effective_n_jobs(self.n_jobs)
         if self.estimator is not None and not (
             hasattr(self.estimator, "fit") and is_classifier(self.estimator)
         ):

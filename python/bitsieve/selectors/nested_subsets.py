@@ -104,13 +104,15 @@ class NestedSubsets:
             If the blanket is empty, or all features, or holds what is no position.
         """
         inside = np.zeros(self.n_features, dtype=bool)
-        members = np.asarray(list(blanket), dtype=np.int64)
-        if members.size and not 0 <= members.min() <= members.max() < self.n_features:
-            raise ValueError(
-                f"blanket must hold positions of features, from 0 to {self.n_features - 1}, got "
-                f"{members.min()} to {members.max()}"
-            )
-        inside[members] = True
+        listed = np.asarray(list(blanket))
+        if listed.size:
+            whole = listed.dtype.kind in "iu" and listed.ndim == 1
+            if not whole or listed.min() < 0 or listed.max() >= self.n_features:
+                raise ValueError(
+                    f"blanket must be positions of features, from 0 to {self.n_features - 1}, "
+                    f"got {listed.tolist()!r}"
+                )
+            inside[listed] = True
         if inside.all() or not inside.any():
             raise ValueError("blanket must have some of the features, and not all")
         return float(roc_auc_score(inside, -self.ranking))

@@ -86,6 +86,7 @@ class PairErrors {
     Tile tile;
     std::vector<Part> parts_a, parts_b;
     std::vector<std::int64_t> wrong;
+    std::vector<std::size_t> right;  // samples
     AlignedVector<double> numbers, others, counts, ones, cells;
   };
 
