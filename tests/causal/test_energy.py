@@ -201,7 +201,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match="energy must be"):
         EnergyFitness(3)  # type: ignore[arg-type]
     for wrong in ([9], [-1], [0.5], ["a"]):
-        with pytest.raises(ValueError, match="blanket must hold positions of features, from 0 to 8"):
+        with pytest.raises(ValueError, match="blanket must hold positions of features, from 0"):
             energy.value([0, 1], wrong)
 
 
