@@ -65,7 +65,7 @@ def _primal_order(Z: NDArray[np.float64], y: Any) -> NDArray[np.int64]:
     order = np.empty(Z.shape[1], dtype=np.int64)
     left = np.arange(Z.shape[1])
     for size in sizes_of_steps(Z.shape[1], SHARE):
-        machine = LinearSVC(dual=False).fit(Z[:, left], y)
+        machine = LinearSVC(dual=False, random_state=0).fit(Z[:, left], y)
         ranked = np.argsort(-np.square(machine.coef_).sum(axis=0), kind="stable")
         order[size : len(left)] = left[ranked[size:]]
         left = np.sort(left[ranked[:size]])
