@@ -36,7 +36,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -119,8 +119,8 @@ def psms(features: NDArray[np.int64], X: Floats, y: Any, X_test: Floats, y_test:
     columns = np.sort(features)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     search = ModelSearchCV(selectors=["all"], scoring="roc_auc", cv=folds, random_state=0, n_jobs=1)
-    fitted = search.fit(X[:, columns], y)
-    return float(roc_auc_score(y_test, fitted.decision_function(X_test[:, columns])))
+    search.fit(X[:, columns], y)  # the best may have probabilities and no decisions
+    return float(get_scorer("roc_auc")(search, X_test[:, columns], y_test))
 
 
 def table_rows(n_repeats: int, names: list[str]) -> Iterator[tuple[dict[str, Any], Any]]:
