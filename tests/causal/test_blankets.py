@@ -15,6 +15,7 @@ from bitsieve.causal import (
     Blanket,
     FisherZ,
     GSquared,
+    PermutationTest,
     make_test,
     markov_blanket,
     markov_blankets,
@@ -338,6 +339,8 @@ def test_hopeless_tests_are_not_asked_for() -> None:
     assert test.n_tests <= 400 * 400  # of two alone, from either side
     assert test.hopeful(np.array([1, 2]), 399).all()
     assert not test.hopeful(np.array([1, 2]), 399, (3,)).any()
+    permuted = PermutationTest(test, n_permutations=99)
+    assert not permuted.hopeful(np.array([1, 2]), 399, (3,)).any()
 
 
 def test_whole_numbers_of_many_values_are_numbers_of_few_samples_too() -> None:

@@ -67,10 +67,6 @@ class Gains:
         found = association(self.errors.row(feature), weights, n_samples=self.n_samples)
         return self.terms.association * found
 
-    def _between(self, chosen: NDArray[np.int64]) -> Array:
-        """Errors of the pairs of a configuration; its diagonal says nothing."""
-        return self.errors.between(chosen)
-
     def _more(self, local_blanket: Iterable[int]) -> Array:
         """What blankets add to the causal weight of each feature: equation 4, less 1."""
         local = self._indicator("local_blanket", local_blanket) * self.terms.local_blanket

@@ -155,7 +155,7 @@ class Energy(Gains):
         total = -float(self._observed(chosen, more).sum())
         if self.terms.association:
             weights = 1.0 + more[chosen][:, None] + more[chosen]  # equation 7
-            pairs = association(self._between(chosen), weights, n_samples=self.n_samples)
+            pairs = association(self.errors.between(chosen), weights, n_samples=self.n_samples)
             np.fill_diagonal(pairs, 0.0)
             total -= self.terms.association * float(pairs.sum())
         return total

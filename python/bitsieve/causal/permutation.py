@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
 from bitsieve import _core
 from bitsieve._checks import RandomState, check_int, key_of
 from bitsieve.causal._compiled import MOST_KEPT, CompiledTest
@@ -76,6 +81,12 @@ class PermutationTest(CompiledTest):
         self._most_kept = check_int("cache_size", cache_size, 0, 1 << 26)
         self._n_threads = base._n_threads
         self._compiled = self._make()
+
+    def hopeful(
+        self, xs: NDArray[np.int64], y: int, given: Sequence[int] = ()
+    ) -> NDArray[np.bool_]:
+        """Tell of each of xs whether its test with y, given at least a set, may be reliable."""
+        return self.base.hopeful(xs, y, given)
 
     def _make(self) -> _core.IndependenceTest:
         return _core.PermutationTest(

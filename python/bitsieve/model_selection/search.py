@@ -14,17 +14,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.validation import column_or_1d, validate_data
 
 from bitsieve._checkpoint import CheckpointStore, fingerprint
 from bitsieve._checks import check_choice, check_int, check_number, key_of
 from bitsieve._errors import plural
 from bitsieve._scorers import check_scorer
 from bitsieve._threads import effective_n_jobs
-from bitsieve.data import Table
-from bitsieve.data.copies import warn_of_copies
-from bitsieve.data.groups import group_codes
-from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.filters.positions import positions_of_scores
 from bitsieve.model_selection.best_model import BestModel
 from bitsieve.model_selection.evaluation import Evaluations, inner_splits
@@ -38,6 +33,7 @@ from bitsieve.model_selection.results import results_of
 from bitsieve.model_selection.searches import SEARCHES, make_search
 from bitsieve.model_selection.space import ModelSpace
 from bitsieve.model_selection.swarm import check_inertia
+from bitsieve.panels.fit_input import table_of_classes
 
 __all__ = ["ModelSearchCV"]
 
@@ -216,16 +212,7 @@ class ModelSearchCV(BestModel, ClassifierMixin, SelectorMixin, BaseEstimator):  
             Where models could not be fitted or scored: how many, and what one of them said.
         """
         self._check_parameters()
-        refuse_what_scikit_learn_refuses(X)
-        if y is None:
-            raise needs_target(self)
-        if getattr(y, "ndim", 1) == 2:
-            y = column_or_1d(y, warn=True)
-        table = Table(X, y, task="classification")
-        validate_data(self, X, y, skip_check_array=True)
-        warn_of_copies(
-            table.X, None if groups is None else group_codes(groups, table.n_samples), stacklevel=2
-        )
+        table = table_of_classes(self, X, y, groups)
         assert table.codes is not None
         assert table.classes is not None
         self.seed_ = key_of(self.random_state)

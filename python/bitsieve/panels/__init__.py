@@ -2,6 +2,7 @@
 
 ::
 
+    X, y of fit -> fit_input.py -> Table
     training X, codes -> scaling.py    Scaling: logged or not, standardised
                            |
                          rankers.py    features, best first (elimination.py, angles.py)

@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bitsieve._checks import check_choice, check_int, check_number, key_of
 from bitsieve._errors import shorten
 from bitsieve._threads import effective_n_jobs
 from bitsieve.data import Table
-from bitsieve.data.copies import warn_of_copies
 from bitsieve.data.groups import group_codes
-from bitsieve.data.refusals import needs_target, refuse_what_scikit_learn_refuses
 from bitsieve.filters.positions import positions_of_scores
 from bitsieve.fitness.cv import make_splits
 from bitsieve.fitness.splits import FreshFolds
@@ -26,6 +24,7 @@ from bitsieve.panels import choice, ranking
 from bitsieve.panels.assembly import BESIDE, PanelMaker
 from bitsieve.panels.classifiers import classifier_by_name
 from bitsieve.panels.design import ALL, Design
+from bitsieve.panels.fit_input import table_of_classes
 from bitsieve.panels.plan import EFFORTS, Plan, make_plan
 from bitsieve.panels.race import Race
 from bitsieve.panels.racing import run_racing
@@ -220,16 +219,7 @@ class AutoSelector(ClassifierMixin, SelectorMixin, BaseEstimator):  # type: igno
             Where samples stand twice that no group holds together.
         """
         self._check_parameters()
-        refuse_what_scikit_learn_refuses(X)
-        if y is None:
-            raise needs_target(self)
-        if getattr(y, "ndim", 1) == 2:
-            y = column_or_1d(y, warn=True)
-        table = Table(X, y, task="classification")
-        validate_data(self, X, y, skip_check_array=True)
-        warn_of_copies(
-            table.X, None if groups is None else group_codes(groups, table.n_samples), stacklevel=2
-        )
+        table = table_of_classes(self, X, y, groups)
         assert table.codes is not None
         assert table.classes is not None
         self.seed_ = key_of(self.random_state)
