@@ -336,6 +336,9 @@ def test_hopeless_tests_are_not_asked_for() -> None:
     found = markov_blanket(test, 399)
     assert found.parents_children == tuple(np.flatnonzero(found.log_p <= np.log(0.01)))
     assert len(found.members) > 200
+    assert not found.is_conditional
+    assert "no test given another feature is reliable" in found.why_not(found.members[0])
+    assert markov_blanket(GSquared(np.tile(codes[:, [0, 1, 399]], (9, 1))), 2).is_conditional
     assert test.n_tests <= 400 * 400  # of two alone, from either side
     assert test.hopeful(np.array([1, 2]), 399).all()
     assert not test.hopeful(np.array([1, 2]), 399, (3,)).any()

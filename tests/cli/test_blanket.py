@@ -115,3 +115,17 @@ def test_refuses_data(tmp_path: Path) -> None:
     code, _, errors = _run(file, "-t", "out", "--test", "fisher-z", "--out", out)
     assert code == 2
     assert "--test fisher-z needs numbers" in errors
+
+
+def test_says_what_is_no_blanket(tmp_path: Path) -> None:
+    """Levels of three classes, and samples for no test given another feature."""
+    random = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = np.where(random.uniform(size=(60, 5)) < 0.7, y[:, None], random.integers(0, 3, (60, 5)))
+    file = tmp_path / "a.csv"
+    np.savetxt(file, np.column_stack([X, y]), "%d", ",", header="a,b,c,d,e,out", comments="")
+    code, said, errors = _run(file, "-t", "out", "--out", tmp_path / "out")
+    assert code == 0
+    assert "no test given another feature is reliable" in " ".join(errors.split())
+    assert "These features depend on the target one by one" in said
+    assert "is independent of all others" not in said

@@ -202,3 +202,13 @@ def test_a_training_resumes(name: str) -> None:
     first, second = _record("a")["results"], _record("b")["results"]
     assert first["fold_scores"] == second["fold_scores"]
     assert first["selected"] == second["selected"]
+
+
+def test_help_says_how_torch_is_installed() -> None:
+    """Square brackets are no markup."""
+    from typer.testing import CliRunner
+
+    from bitsieve.cli import app
+
+    said = CliRunner().invoke(app, ["select", "--help"], env={"COLUMNS": "200"}).stdout
+    assert "bitsieve[gates]" in said

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -177,6 +179,23 @@ def test_a_path_on_which_no_gate_opens_says_so_and_takes_the_usual_number(
         model = STGRegressor(**QUICK).fit(X, y)
     assert model.n_features_ == 10
     assert model.path_["n_features"].tolist() == [0]
+
+
+def test_few_open_gates_at_the_end_are_told() -> None:
+    for n_open, told in ((1, True), (2, False), (5, False)):
+        scores = np.linspace(1.0, 0.0, 20)
+        gates = SimpleNamespace(support=lambda n=n_open: np.arange(20) < n)
+        walk = SimpleNamespace(
+            problem=SimpleNamespace(n_features=20),
+            scores=scores,
+            training=SimpleNamespace(gates=gates),
+        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            support = path.Walk._most_open(walk, 4)  # type: ignore[arg-type]
+        assert np.flatnonzero(support).tolist() == [0, 1, 2, 3]
+        assert any("only 1 had open gates" in str(w.message) for w in caught) == told
+        assert len(caught) == told
 
 
 def test_a_hard_concrete_gate_learns_as_much_faster_as_its_range_is_wider() -> None:

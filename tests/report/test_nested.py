@@ -25,10 +25,10 @@ def test_numbers() -> None:
     assert nested_info(nested()).labels == ["feature 3", "feature 1", "feature 0", "feature 2"]
 
 
-def test_what_is_drawn() -> None:
+def test_what_is_drawn(tmp_path: Path) -> None:
     info = nested_info(nested(), names=["a", "$b$", "c", "d" * 99], chosen=3)
-    (axes,) = plot_nested(info, "n.png").axes
-    assert Path("n.png").read_bytes().startswith(b"\x89PNG")
+    (axes,) = plot_nested(info, tmp_path / "n.png").axes
+    assert (tmp_path / "n.png").read_bytes().startswith(b"\x89PNG")
     assert len(axes.collections[0].get_offsets()) == int(info.held.sum())
     labels = [text.get_text() for text in axes.get_yticklabels()]
     assert labels == ["d" * 23 + "…", r"\$b\$", "a", "c"]

@@ -227,6 +227,14 @@ def test_nested_subsets(cancer: Any) -> None:
             nested.blanket_auc(blanket)
 
 
+def test_area_under_the_curve_is_of_two_classes() -> None:
+    X, y = load_wine(return_X_y=True)
+    nested = EnergySelector(2, terms="lm").fit(X, y).nested_
+    with pytest.raises(ValueError, match="scoring='roc_auc' is of two classes"):
+        nested.score(GaussianNB(), X, y, X, y)
+    assert nested.score(GaussianNB(), X, y, X, y, scoring="accuracy").score.max() > 0.9
+
+
 def test_more_features_than_are_searched_for_are_ranked() -> None:
     random = np.random.default_rng(0)
     X, y = random.normal(size=(60, 150)), np.arange(60) % 2

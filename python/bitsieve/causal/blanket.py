@@ -46,6 +46,10 @@ class Blanket:
     names : list of str or None
     among : frozenset of int or None
         Of a search among a few variables: which.
+    is_conditional : bool
+        Whether a test of the target and a member given another member could be reliable. Where
+        not, the members are what depends on the target by itself, and nothing is known of what
+        they say beside each other.
     """
 
     target: int
@@ -60,6 +64,7 @@ class Blanket:
     alpha: float
     names: list[str] | None = None
     among: frozenset[int] | None = None
+    is_conditional: bool = True
 
     @property
     def members(self) -> tuple[int, ...]:
@@ -111,6 +116,11 @@ class Blanket:
         weakest = f"p = {np.exp(self.weakest.get(x, 0.0)):.2g} at most"
         if x == self.target:
             return f"{who} is the target"
+        if x in self.parents_children and not self.is_conditional:
+            return (
+                f"{inside} for all that can be told: the two depend on each other ({weakest}), and "
+                "no test given another feature is reliable, the samples are too few"
+            )
         if x in self.parents_children:
             return f"{inside}, a parent or child: no set separates the two ({weakest})"
         if x in self.spouses:

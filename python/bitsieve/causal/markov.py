@@ -239,11 +239,11 @@ def markov_blankets(
 
     if way.local:
         _make_ahead(searches, [t for t in positions if len(groups[stand_in[t]]) == 1], mapped)
-    found: list[Blanket] = mapped(one, positions)
-    if among is None:
-        return found
-    seen = frozenset(looked_at.tolist())
-    return [replace(blanket, among=seen) for blanket in found]
+    seen = None if among is None else frozenset(looked_at.tolist())
+    return [
+        replace(blanket, among=seen, is_conditional=_is_conditional(test, blanket))
+        for blanket in mapped(one, positions)
+    ]
 
 
 def skeleton(blankets: Iterable[Blanket]) -> dict[int, tuple[int, ...]]:
@@ -300,6 +300,15 @@ def _of_a_copy(
         copies=copies, log_p=log_p, weakest={member: min(log_p[member], rules.log_alpha)},
         n_tests=0, method=method, alpha=rules.alpha, names=test.names,
     )  # fmt: skip
+
+
+def _is_conditional(test: IndependenceTest, blanket: Blanket) -> bool:
+    """Whether a test of the target and a member given another could be reliable."""
+    members = np.array(blanket.members, dtype=np.int64)
+    return len(members) < 2 or any(
+        bool(test.hopeful(members[members != z], blanket.target, (z,)).any())
+        for z in members.tolist()
+    )
 
 
 def _copies(

@@ -184,6 +184,13 @@ class BlanketJob:
                 f"few for their levels at --min-samples-per-cell {self.min_samples_per_cell:g}",
                 stacklevel=2,
             )
+        if not blanket.is_conditional:
+            warnings.warn(
+                "no test given another feature is reliable, the samples are too few for the levels "
+                f"at --min-samples-per-cell {self.min_samples_per_cell:g}: these are the features "
+                "that depend on the target one by one, and no blanket",
+                stacklevel=2,
+            )
         if n_features >= _MANY and self.alpha * n_features > 1:
             warnings.warn(
                 f"--alpha {self.alpha:g} of {counted(n_features)} lets about "
@@ -285,10 +292,16 @@ class FinishedBlanket:
         """Return how it was found, and who is out."""
         blanket = self.blanket
         out = separator_rows(blanket)
-        said = [
+        known = (
             "Given these features the target is independent of all others, as far as the tests "
-            "tell. Spouse: another parent of a child. Tests do not tell parents from children, nor "
-            "cause from effect, and what is out may still be associated with the target.",
+            "tell."
+            if blanket.is_conditional
+            else "These features depend on the target one by one; whether some make others "
+            "redundant the samples are too few to tell."
+        )
+        said = [
+            f"{known} Spouse: another parent of a child. Tests do not tell parents from children, "
+            "nor cause from effect, and what is out may still be associated with the target.",
             f"{blanket.method}, alpha {blanket.alpha:g}, {blanket.n_tests:,} tests; "
             f"test: {self.how}.",
         ]

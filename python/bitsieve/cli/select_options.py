@@ -266,7 +266,7 @@ Method = Annotated[
     str,
     typer.Option(
         help=f"{'; '.join(f'{method.name} {method.does}' for method in METHODS)}. stg and pefs "
-        "predict by their own network and need torch (pip install 'bitsieve[gates]'), auto "
+        "predict by their own network and need torch (pip install 'bitsieve\\[gates]'), auto "
         "compares classifiers, the others search with one."
     ),
 ]

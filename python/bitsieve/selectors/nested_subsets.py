@@ -148,7 +148,8 @@ class NestedSubsets:
         Raises
         ------
         ValueError
-            If X and X_test have other features than the subsets.
+            If X and X_test have other features than the subsets, or there are more than two
+            classes and ``scoring`` is "roc_auc".
         """
         import pandas as pd
 
@@ -158,6 +159,11 @@ class NestedSubsets:
                 raise ValueError(
                     f"{name} must have {self.n_features} features, got shape {table.shape}"
                 )
+        if scoring == "roc_auc" and len(np.unique(y)) > 2:
+            raise ValueError(
+                "scoring='roc_auc' is of two classes: give scoring='balanced_accuracy', or "
+                "'roc_auc_ovr' with an estimator of probabilities"
+            )
         scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
         rows = []
         for subset in self.subsets:
