@@ -178,8 +178,9 @@ class Walk:
             )
         elif 2 * n_open < size:
             warnings.warn(
-                f"of {size} features to select only {n_open} had open gates at the end of the walk: "
-                "the others are those that closed last, which tells little of them; select fewer",
+                f"of {size} features to select only {n_open} had open gates at the end of the "
+                "walk: the others are those that closed last, which tells little of them; select "
+                "fewer",
                 ConvergenceWarning,
                 stacklevel=3,
             )
